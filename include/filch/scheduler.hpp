@@ -1,0 +1,108 @@
+// The scheduler: a team of workers and how they share work.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <filch/detail/worker_core.hpp>
+#include <filch/statistics.hpp>
+
+namespace filch {
+
+/// How a scheduler is made. Every field has a default that needs no thought.
+struct options {
+  /// Workers, the calling thread included. 0: FILCH_WORKERS when that is set, else all that this process may use (its
+  /// affinity mask and its cgroup's CPU quota).
+  int workers = 0;
+  /// Name of the policy; see combinations(). Empty: FILCH_POLICY when that is set, else "standard".
+  std::string policy = {};
+  /// What to do while waiting; see combinations(). Empty: FILCH_JOIN when that is set, else the policy's default.
+  std::string join = {};
+  /// Thieves take half of what is offered instead of one task (policies lace and standard).
+  bool steal_half = false;
+  /// Address space of each worker's task stack, in bytes: 64 per pending task. A full stack is no error; it only runs
+  /// further tasks at once. 4 KiB to 64 MiB.
+  std::size_t stack_bytes = std::size_t{64} << 20;
+};
+
+namespace detail {
+class attachment;
+class scheduler_core;
+}  // namespace detail
+
+/// A team of workers. `workers - 1` threads are started; the thread that calls `run` is the remaining one. Idle threads
+/// sleep and cost nothing.
+///
+/// Thread safety: `run` may be called from any thread, from several at once, and from inside a task of this or of
+/// another scheduler. Destroy it when no `run` is in progress.
+class scheduler {
+ public:
+  /// Starts the team.
+  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy or join (the
+  ///         message names the value and the remedy); std::system_error when the system has no threads left.
+  explicit scheduler(const options& chosen = {});
+  /// Stops and joins all threads.
+  ~scheduler();
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  /// Calls f on the calling thread, which for that time is a worker of this scheduler: what f forks is shared with the
+  /// others. A second thread that calls `run` meanwhile takes part as a guest, at once. Returns what f returns; throws
+  /// what f throws.
+  template <class F>
+  decltype(auto) run(F&& f);
+
+  /// Counters of all workers. May be called at any time; exact when the scheduler is idle.
+  [[nodiscard]] statistics stats() const;
+  /// Makes the counters start at zero.
+  void reset_stats();
+
+  [[nodiscard]] int workers() const noexcept;              ///< as chosen, the calling thread included
+  [[nodiscard]] std::string_view policy() const noexcept;  ///< name of the policy
+  [[nodiscard]] std::string_view join() const noexcept;    ///< name of the join
+
+  /// The process-wide scheduler with default options, started when it is first used. It lives as long as the process.
+  /// @throws as the constructor, for bad values in the environment.
+  static scheduler& default_scheduler();
+
+  /// For filch itself: the implementation.
+  [[nodiscard]] detail::scheduler_core& core() noexcept { return *core_; }
+
+ private:
+  std::unique_ptr<detail::scheduler_core> core_;
+};
+
+namespace detail {
+
+/// Makes the calling thread a worker of a scheduler for the time of its life.
+class attachment {
+ public:
+  explicit attachment(scheduler& home);
+  ~attachment();
+  attachment(const attachment&) = delete;
+  attachment& operator=(const attachment&) = delete;
+
+ private:
+  worker_core* worker_;
+  worker_core* previous_;
+};
+
+/// Not inlined, so that everything f has on the C++ stack lies below the attachment; task_group relies on that.
+template <class F>
+[[gnu::noinline]] decltype(auto) run_attached(F&& f) {
+  return std::forward<F>(f)();
+}
+
+}  // namespace detail
+
+template <class F>
+decltype(auto) scheduler::run(F&& f) {
+  if (detail::self->home == this) return std::forward<F>(f)();
+  const detail::attachment here(*this);
+  return detail::run_attached(std::forward<F>(f));
+}
+
+}  // namespace filch

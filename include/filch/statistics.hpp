@@ -1,0 +1,23 @@
+// What a scheduler counted.
+#pragma once
+
+#include <cstdint>
+
+namespace filch {
+
+/// Totals over all workers of a scheduler since it started or was last reset. Nothing is counted on the fast path:
+/// every number stands for an event between workers. Steals, leaps, grows and shrinks are those of Figure 7 of the Lace
+/// paper.
+struct statistics {
+  std::uint64_t steals = 0;         ///< tasks taken by idle workers
+  std::uint64_t failed_steals = 0;  ///< attempts of idle workers that found nothing or lost a race
+  std::uint64_t leaps = 0;          ///< tasks taken by a worker that waits for another task
+  std::uint64_t grows = 0;          ///< an owner moved its split point up
+  std::uint64_t shrinks = 0;        ///< an owner moved its split point down to take tasks back
+  std::uint64_t offers = 0;         ///< times an owner made tasks visible to thieves
+  std::uint64_t splits = 0;         ///< loops cut in two
+  std::uint64_t migrations = 0;     ///< tasks handed to another worker by their owner
+  std::uint64_t parks = 0;          ///< times a worker went to sleep
+};
+
+}  // namespace filch

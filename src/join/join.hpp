@@ -1,0 +1,18 @@
+// What a worker does while the task that it waits for runs elsewhere.
+#pragma once
+
+#include "join/taker.hpp"
+
+namespace filch {
+
+class join_strategy {
+ public:
+  join_strategy() = default;
+  virtual ~join_strategy() = default;
+  join_strategy(const join_strategy&) = delete;
+  join_strategy& operator=(const join_strategy&) = delete;
+  /// Tries once to find work for `w`, which waits for the task that `awaited` names.
+  virtual loot find(taker& from, worker& w, lineage awaited) const noexcept = 0;
+};
+
+}  // namespace filch

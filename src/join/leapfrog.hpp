@@ -1,0 +1,13 @@
+// Leapfrogging (Wagner and Calder 1993; Figure 1 of the Lace paper): steal from the thief.
+#pragma once
+
+#include "join/join.hpp"
+
+namespace filch {
+
+class leapfrog final : public join_strategy {
+ public:
+  loot find(taker& from, worker& w, lineage awaited) const noexcept override;
+};
+
+}  // namespace filch

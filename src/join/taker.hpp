@@ -1,0 +1,34 @@
+// What a join strategy and the idle loop need of a policy: to take tasks from a given victim.
+#pragma once
+
+#include <cstdint>
+
+#include "worker/worker.hpp"
+
+namespace filch {
+
+/// Tasks won by a thief: `count` consecutive slots of the victim's stack from `first` on.
+struct loot {
+  worker* victim = nullptr;
+  detail::slot* first = nullptr;
+  std::uint32_t count = 0;
+  explicit operator bool() const noexcept { return count != 0; }
+};
+
+class taker {
+ public:
+  taker() = default;
+  virtual ~taker() = default;
+  taker(const taker&) = delete;
+  taker& operator=(const taker&) = delete;
+
+  /// Tries once to take tasks from victim. With `only`, takes nothing but tasks that activation made, or that were made
+  /// inside of it; exact, see docs/protocols/wait.md. Asks the victim for more when there is nothing to take.
+  virtual loot take(worker& thief, worker& victim, const lineage* only) noexcept = 0;
+  /// Tries once to take anything from anybody.
+  virtual loot take_any(worker& thief) noexcept = 0;
+  /// A hint: index one past the task of victim that was taken last.
+  [[nodiscard]] virtual std::uint32_t taken_end(const worker& victim) const noexcept = 0;
+};
+
+}  // namespace filch

@@ -1,0 +1,43 @@
+#include "join/transitive.hpp"
+
+#include <algorithm>
+
+#include "worker/team.hpp"
+
+namespace filch {
+namespace {
+
+/// Workers asked in one search; bounds its time, not what it may find: the next search begins anew.
+constexpr int most_asked = 64;
+/// Stolen tasks of one worker looked at in one search, newest first: the newest is the one it will wait for next.
+constexpr std::uint32_t most_looked_at = 64;
+
+}  // namespace
+
+loot transitive::find(taker& from, worker& w, lineage awaited) const noexcept {
+  int budget = most_asked;
+  return follow(from, w, awaited, budget);
+}
+
+loot transitive::follow(taker& from, worker& w, lineage awaited, int& budget) noexcept {
+  if (--budget < 0) return {};
+  worker& thief = w.everybody[awaited.thief];
+  if (const loot found = from.take(w, thief, &awaited)) return found;
+
+  const auto base = thief.activations.find(awaited.epoch);
+  if (!base) return {};
+  const std::uint32_t newest = from.taken_end(thief);
+  const std::uint32_t oldest = std::max(*base, newest - std::min(newest, most_looked_at));
+  for (std::uint32_t i = newest; i > oldest; --i) {
+    // [TS7] acquire: the next activation's entry, from [TS1] or [TS5].
+    const auto state = task_state::unpack(thief.base[i - 1].state.load(std::memory_order_acquire));
+    if (state.status != task_status::taken || state.thief == w.number) continue;
+    // The slot belonged to the awaited activation if that is active still: it was active before, and all this time
+    // nothing at or above its base has been anybody else's.
+    if (!thief.activations.find(awaited.epoch)) return {};
+    if (const loot found = follow(from, w, {state.thief, state.epoch}, budget)) return found;
+  }
+  return {};
+}
+
+}  // namespace filch

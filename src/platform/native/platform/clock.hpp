@@ -1,0 +1,22 @@
+// The platform seam: time, pauses and seeds.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace filch::platform {
+
+/// Monotonic time in nanoseconds.
+inline std::int64_t now_ns() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Tells the processor that this thread is spinning; belongs into every retry loop.
+void pause() noexcept;
+
+/// Lets another thread have the processor: for the rare wait that has no one to be woken by.
+inline void yield() noexcept { std::this_thread::yield(); }
+
+}  // namespace filch::platform

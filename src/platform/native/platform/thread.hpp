@@ -1,0 +1,35 @@
+// The platform seam: threads and locks.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <mutex>
+
+#include <pthread.h>
+
+namespace filch::platform {
+
+using mutex = std::mutex;
+
+/// A thread with a stack of at least the given size. Joined explicitly; not movable.
+class thread {
+ public:
+  /// Starts `body`. Throws std::system_error when the system has no thread left.
+  thread(std::size_t stack_bytes, std::function<void()> body);
+  thread(const thread&) = delete;
+  thread& operator=(const thread&) = delete;
+  void join() noexcept;
+
+ private:
+  std::function<void()> body_;
+  pthread_t handle_{};
+};
+
+/// Stack size of a worker's thread, in bytes: the process's own limit, and at least 64 MiB, because a thief runs tasks
+/// as deep as their owner would have. Only pages that are touched cost memory.
+std::size_t worker_stack_bytes() noexcept;
+
+/// A seed for victim selection that differs between the workers of a process.
+unsigned long long random_seed(unsigned long long stream) noexcept;
+
+}  // namespace filch::platform

@@ -1,0 +1,16 @@
+// The platform seam: which processors the process may run on, and where they are.
+#pragma once
+
+#include <vector>
+
+#include <filch/topology.hpp>
+
+namespace filch::platform {
+
+/// Numbers of the hardware threads in the affinity mask of the calling thread.
+std::vector<int> affinity();
+
+/// Fills in where the given hardware threads are, and who said so.
+void locate(const std::vector<int>& cpus, topology& found);
+
+}  // namespace filch::platform

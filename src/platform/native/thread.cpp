@@ -1,0 +1,43 @@
+#include "platform/thread.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace filch::platform {
+
+thread::thread(std::size_t stack_bytes, std::function<void()> body) : body_(std::move(body)) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  const int error = pthread_create(
+      &handle_, &attributes,
+      [](void* self) -> void* {
+        static_cast<thread*>(self)->body_();
+        return nullptr;
+      },
+      this);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) throw std::system_error(error, std::generic_category(), "filch: cannot start a worker thread");
+}
+
+void thread::join() noexcept { pthread_join(handle_, nullptr); }
+
+std::size_t worker_stack_bytes() noexcept {
+  constexpr std::size_t least = std::size_t{64} << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return least;
+  return std::max<std::size_t>(least, limit.rlim_cur);
+}
+
+unsigned long long random_seed(unsigned long long stream) noexcept {
+  // splitmix64 of the stream number: spread out, never zero in practice, the same in every run.
+  unsigned long long z = (stream + 1) * 0x9E3779B97F4A7C15ULL;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return (z ^ (z >> 31)) | 1;
+}
+
+}  // namespace filch::platform

@@ -1,0 +1,73 @@
+#include "policy/chase_lev.hpp"
+
+#include <new>
+
+#include "deque/ring_deque.hpp"
+#include "worker/sleepers.hpp"
+
+namespace filch {
+
+struct chase_lev::ring final : offer {
+  deque::ring_deque<detail::slot> deque;
+  // Nothing to do: an entry is taken by moving the deque's top, which never has the same value twice.
+  void activation_ended() noexcept override {}
+};
+
+chase_lev::ring& chase_lev::ring_of(const worker& w) noexcept { return static_cast<ring&>(*w.offered); }
+
+std::unique_ptr<offer> chase_lev::make_offer() const { return std::make_unique<ring>(); }
+
+void chase_lev::answer(worker& w) noexcept {
+  detail::slot* const head = w.head.load();
+  detail::slot* s = w.split.load();
+  if (s >= head) return;
+  auto& deque = ring_of(w).deque;
+  try {
+    for (; s < head; ++s) {
+      s->state.store(task_state{}.pack(), std::memory_order_relaxed);  // [TS0]
+      deque.push(s);
+      w.split.store(s + 1);
+    }
+  } catch (const std::bad_alloc&) {
+    // No memory for a larger ring: the rest stays private, which is correct and only less parallel.
+  }
+  w.count(&counters::offers);
+  w.idle.offered(w);
+}
+
+bool chase_lev::reclaim(worker& w, detail::slot& s) noexcept {
+  auto& deque = ring_of(w).deque;
+  while (w.split.load() > &s) {
+    detail::slot* const newest = deque.pop();
+    if (newest == nullptr) return false;
+    w.split.store(newest);
+  }
+  return true;
+}
+
+void chase_lev::rejoin(worker& w, detail::slot& s) noexcept {
+  w.head.store(&s);
+  w.split.store(&s);
+}
+
+loot chase_lev::take(worker& /*thief*/, worker& victim, const lineage* only) noexcept {
+  auto& deque = ring_of(victim).deque;
+  const auto seen = deque.oldest();
+  if (seen.item == nullptr) return {};
+  if (only != nullptr) {
+    // The entry was read before the activation is found to be active: so the task was made in it, or inside of it.
+    const auto base = victim.activations.find(only->epoch);
+    if (!base || victim.index_of(seen.item) < *base) return {};
+  }
+  if (!deque.take(seen)) return {};
+  return {.victim = &victim, .first = seen.item, .count = 1};
+}
+
+bool chase_lev::shows_work(worker& victim) const noexcept { return !ring_of(victim).deque.empty(); }
+
+std::uint32_t chase_lev::taken_end(const worker& victim) const noexcept {
+  const detail::slot* const last = ring_of(victim).deque.last_taken();
+  return last == nullptr ? 0 : victim.index_of(last) + 1;
+}
+
+}  // namespace filch

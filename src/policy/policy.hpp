@@ -1,0 +1,42 @@
+// A policy answers the three questions of DESIGN section 1: when does an owner make work available, where does it put
+// it, and who may take it. Its calls are virtual because none of them is on the fast path.
+//
+// Thread safety: one policy serves all workers of a scheduler at once; what belongs to one worker is in its offer.
+#pragma once
+
+#include <memory>
+
+#include <filch/detail/worker_core.hpp>
+
+#include "worker/worker.hpp"
+
+namespace filch {
+
+class policy {
+ public:
+  policy() = default;
+  virtual ~policy() = default;
+  policy(const policy&) = delete;
+  policy& operator=(const policy&) = delete;
+
+  /// A new worker's offer, empty.
+  [[nodiscard]] virtual std::unique_ptr<offer> make_offer() const = 0;
+
+  /// Owner, attention raised: make tasks available.
+  virtual void answer(worker& w) noexcept = 0;
+  /// Owner wants an offered task back. True: it, and everything newer, is private again.
+  [[nodiscard]] virtual bool reclaim(worker& w, detail::slot& s) noexcept = 0;
+  /// Owner: `s`, the newest task, was taken and has ended. Takes it off the stack.
+  virtual void rejoin(worker& w, detail::slot& s) noexcept = 0;
+
+  /// Worker out of work, searching: tries once to find some, ends the search, and runs it. False: found nothing.
+  virtual bool acquire(worker& w) noexcept = 0;
+  /// Worker about to sleep: is there work to be taken anywhere? Asks everybody who has some but shows none.
+  [[nodiscard]] virtual bool work_visible(worker& w) noexcept = 0;
+  /// Worker that waits for a taken task: tries once to run something in the meantime. False: found nothing.
+  virtual bool help(worker& w, lineage awaited) noexcept = 0;
+  /// May the worker, which waits for that task, find something to run by help() now? Asks as work_visible does.
+  [[nodiscard]] virtual bool help_visible(worker& w, lineage awaited) noexcept = 0;
+};
+
+}  // namespace filch

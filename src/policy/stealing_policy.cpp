@@ -1,0 +1,108 @@
+#include "policy/stealing_policy.hpp"
+
+#include <new>
+#include <utility>
+
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+
+namespace filch {
+namespace {
+
+/// What a proxy's slot holds in place of a closure.
+struct proxy {
+  detail::task* original;
+  worker* owner;          ///< of the original
+  worker* holder;         ///< of the proxy
+  std::uint64_t batched;  ///< the original's state while it waits to be run
+};
+static_assert(sizeof(proxy) <= detail::closure_bytes);
+
+}  // namespace
+
+stealing_policy::stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins)
+    : victims_(std::move(victims)), joins_(std::move(joins)) {}
+
+bool stealing_policy::acquire(worker& w) noexcept {
+  const loot found = take_any(w);
+  if (!found) {
+    w.count(&counters::failed_steals);
+    return false;
+  }
+  w.count(&counters::steals);
+  w.idle.end_search();
+  run(w, found);
+  return true;
+}
+
+bool stealing_policy::help(worker& w, lineage awaited) noexcept {
+  if (!w.activations.has_room()) return false;
+  const loot found = joins_->find(*this, w, awaited);
+  if (!found) return false;
+  w.count(&counters::leaps);
+  run(w, found);
+  return true;
+}
+
+loot stealing_policy::take_any(worker& thief) noexcept {
+  worker* const victim = victims_->choose(thief);
+  return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
+}
+
+bool stealing_policy::work_visible(worker& w) noexcept {
+  bool visible = false;
+  // Everybody is asked, also when the first shows work: the answers come while the others sleep.
+  for (std::uint32_t i = 0; i < w.everybody.size(); ++i) {
+    if (i != w.number && shows_work(w.everybody[i])) visible = true;
+  }
+  return visible;
+}
+
+bool stealing_policy::help_visible(worker& w, lineage awaited) noexcept {
+  return shows_work(w.everybody[awaited.thief]);
+}
+
+void stealing_policy::run(worker& w, const loot& found) noexcept {
+  worker& victim = *found.victim;
+  detail::slot& newest = found.first[found.count - 1];
+  if (found.count == 1) {
+    w.run_taken(newest, &victim);
+    return;
+  }
+  const std::uint64_t batched =
+      task_state{.status = task_status::batched, .thief = w.number, .epoch = w.new_epoch()}.pack();
+  detail::slot* const below = w.head.load();
+  for (detail::slot* original = found.first; original != &newest; ++original) {
+    // [TS8] release: hands the slot, acquired with the steal, on to whoever runs its proxy ([TS5]).
+    original->state.store(batched, std::memory_order_release);
+    detail::slot* const s = w.head.load();
+    s->run = &run_proxy;
+    s->context = nullptr;
+    ::new (static_cast<void*>(s->closure)) proxy{original, &victim, &w, batched};
+    w.head.store(s + 1);
+  }
+  if (w.must_attend(w.head.load())) detail::attend(w);
+  w.run_taken(newest, &victim);
+  while (w.head.load() != below) {
+    detail::slot& s = *(w.head.load() - 1);
+    w.head.store(&s);
+    platform::signal_fence();
+    if (w.split.load() > &s && detail::join_offered(w, s) != detail::join_result::reclaimed) continue;
+    s.run(s, detail::run_by::owner);
+  }
+}
+
+detail::run_result stealing_policy::run_proxy(detail::task& t, detail::run_by who) {
+  const proxy p = *std::launder(reinterpret_cast<proxy*>(static_cast<detail::slot&>(t).closure));
+  auto& w = static_cast<worker&>(*detail::self);
+  if (who == detail::run_by::owner) {
+    w.run_batched(*p.original, *p.owner, p.batched);
+    return detail::run_result::done;
+  }
+  // Handed on: the proxy has served; its holder need not wait for the original.
+  w.finish(t, *p.holder, detail::run_result::done);
+  w.run_batched(*p.original, *p.owner, p.batched);
+  return detail::run_result::released;
+}
+
+}  // namespace filch

@@ -1,0 +1,40 @@
+// What policies with shared deques have in common: thieves take for themselves, waiters steal by a join strategy, and
+// several tasks stolen at once become proxies on the thief's own stack.
+//
+// A thief that takes several tasks marks all but the newest `batched`, pushes a proxy for each onto its own stack, runs
+// the newest, and then its proxies, newest first. Who runs a proxy (the thief, or one who stole it from there) first
+// moves the original from batched to taken; its owner, come to its join, may instead take a batched task back. So a task
+// that nobody has begun never makes its owner wait, and a proxy that comes too late does nothing.
+#pragma once
+
+#include <memory>
+
+#include "join/join.hpp"
+#include "policy/policy.hpp"
+#include "victim/victim.hpp"
+
+namespace filch {
+
+class stealing_policy : public policy, protected taker {
+ public:
+  stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins);
+
+  bool acquire(worker& w) noexcept final;
+  bool help(worker& w, lineage awaited) noexcept final;
+  [[nodiscard]] bool work_visible(worker& w) noexcept final;
+  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
+
+ protected:
+  loot take_any(worker& thief) noexcept final;
+  /// Is there something to take from victim? If not, asks it for more. Any thread.
+  [[nodiscard]] virtual bool shows_work(worker& victim) const noexcept = 0;
+
+ private:
+  void run(worker& w, const loot& found) noexcept;
+  static detail::run_result run_proxy(detail::task& t, detail::run_by who);
+
+  std::unique_ptr<victim_selector> victims_;
+  std::unique_ptr<join_strategy> joins_;
+};
+
+}  // namespace filch

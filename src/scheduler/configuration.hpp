@@ -1,0 +1,29 @@
+// From the user's options and the environment to a policy object. The table of what exists and goes together is here.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <filch/scheduler.hpp>
+
+#include "policy/policy.hpp"
+
+namespace filch {
+
+/// Options with nothing left open.
+struct configuration {
+  int workers;
+  std::string policy;
+  std::string join;
+  bool steal_half;
+  std::size_t stack_bytes;
+};
+
+/// Fills in defaults and checks everything. Throws std::invalid_argument; the message names value and remedy.
+configuration configure(const options& chosen);
+
+/// Builds the policy of a checked configuration.
+std::unique_ptr<policy> make_policy(const configuration& chosen);
+
+}  // namespace filch

@@ -1,0 +1,140 @@
+#include "scheduler/detached_board.hpp"
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+
+#include "policy/policy.hpp"
+#include "scheduler/patience.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+
+void detached_board::push(task_group& group, detached_task& t) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    t.group = &group;
+    t.order = task_group::first_detached + group.detached_++;
+    t.next = nullptr;
+    t.state.store(task_state{}.pack(), std::memory_order_relaxed);  // under the lock
+    if (group.queue_first_ == nullptr) {
+      group.queue_first_ = &t;
+      group.next_ready_ = nullptr;
+      (ready_first_ == nullptr ? ready_first_ : ready_last_->next_ready_) = &group;
+      ready_last_ = &group;
+    } else {
+      group.queue_last_->next = &t;
+    }
+    group.queue_last_ = &t;
+    // [DB2] relaxed: written under the lock.
+    group.pending_.store(group.pending_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // [DB1] seq_cst: before the look for sleepers [SL1].
+    queued_.store(queued_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+    if (group.waiters_ != nullptr) group.waiters_->w->parker.unpark();
+  }
+  idle_.offered();
+}
+
+void detached_board::forget_ready(const task_group& group) noexcept {
+  task_group* before = nullptr;
+  for (task_group* g = ready_first_; g != &group; g = g->next_ready_) before = g;
+  (before == nullptr ? ready_first_ : before->next_ready_) = group.next_ready_;
+  if (ready_last_ == &group) ready_last_ = before;
+}
+
+detached_task* detached_board::pop(task_group& group) noexcept {
+  detached_task* const t = group.queue_first_;
+  group.queue_first_ = t->next;
+  if (group.queue_first_ == nullptr) {
+    group.queue_last_ = nullptr;
+    forget_ready(group);
+  }
+  queued_.store(queued_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);  // under the lock
+  t->previous = nullptr;
+  t->next = group.taken_;
+  if (group.taken_ != nullptr) group.taken_->previous = t;
+  group.taken_ = t;
+  return t;
+}
+
+detached_task* detached_board::pop_any() noexcept {
+  if (!has_work()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return ready_first_ == nullptr ? nullptr : pop(*ready_first_);
+}
+
+void detached_board::end(detached_task& t) noexcept {
+  const std::lock_guard lock(mutex_);
+  task_group& group = *t.group;
+  (t.previous == nullptr ? group.taken_ : t.previous->next) = t.next;
+  if (t.next != nullptr) t.next->previous = t.previous;
+  const std::uint64_t left = group.pending_.load(std::memory_order_relaxed) - 1;
+  if (left == 0) {
+    // Still under the lock, which a sleeping waiter needs before it can return.
+    for (const group_waiter* waiter = group.waiters_; waiter != nullptr; waiter = waiter->next) {
+      waiter->w->parker.unpark();
+    }
+  }
+  // [DB3] release: what the tasks did, for whoever sees 0 ([DB4]); the last touch of the group, which may end now.
+  group.pending_.store(left, std::memory_order_release);
+}
+
+bool detached_board::help_taken(worker& w, task_group& group) noexcept {
+  std::array<lineage, 8> running{};
+  std::size_t n = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const detached_task* t = group.taken_; t != nullptr && n < running.size(); t = t->next) {
+      const auto state = task_state::unpack(t->state.load(std::memory_order_acquire));  // [TS7]
+      if (state.status == task_status::taken) running[n++] = {state.thief, state.epoch};
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (w.rules.help(w, running[i])) return true;
+  }
+  return false;
+}
+
+void detached_board::sleep(worker& w, task_group& group) noexcept {
+  group_waiter here{&w, nullptr};
+  std::unique_lock lock(mutex_);
+  if (group.pending_.load(std::memory_order_relaxed) == 0 || group.queue_first_ != nullptr) return;
+  here.next = group.waiters_;
+  group.waiters_ = &here;
+  lock.unlock();
+  w.count(&counters::parks);
+  // What a taken task offers meanwhile is not waited for: its owner or an idle worker will run it.
+  w.parker.park();
+  lock.lock();
+  group_waiter** link = &group.waiters_;
+  while (*link != &here) link = &(*link)->next;
+  *link = here.next;
+}
+
+void detached_board::wait(worker& w, task_group& group) noexcept {
+  patience spinning;
+  // [DB4] acquire: from [DB3].
+  while (group.pending_.load(std::memory_order_acquire) != 0) {
+    detached_task* t = nullptr;
+    if (w.activations.has_room()) {
+      const std::lock_guard lock(mutex_);
+      if (group.queue_first_ != nullptr) t = pop(group);
+    }
+    if (t != nullptr) {
+      w.run_taken(*t, nullptr);
+      spinning.begin();
+      continue;
+    }
+    if (help_taken(w, group)) {
+      spinning.begin();
+      continue;
+    }
+    if (w.must_attend(w.head.load())) attend(w);
+    if (spinning.go_on()) continue;
+    sleep(w, group);
+    spinning.begin();
+  }
+}
+
+}  // namespace filch::detail

@@ -1,0 +1,104 @@
+// The slow paths of push and join: what the inlined fast path of worker_core.hpp calls when it may not go on.
+#include "platform/clock.hpp"
+#include "policy/policy.hpp"
+#include "scheduler/joining.hpp"
+#include "scheduler/patience.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+
+constinit worker_core foreign_worker{};
+constinit thread_local worker_core* self = &foreign_worker;
+
+namespace {
+
+/// Sleeps until the task is done, or until its thief offers something inside of it.
+void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
+  task_state marked = task_state::unpack(seen);
+  marked.waiting = true;
+  std::uint64_t word = marked.pack();
+  // [TS4] relaxed: a mark for the thief's exchange of the same word ([TS2]); for offers it is released by [SL4].
+  if (!t.state.compare_exchange_strong(seen, word, std::memory_order_relaxed, std::memory_order_relaxed)) return;
+  w.idle.begin_wait();
+  if (!w.rules.help_visible(w, {marked.thief, marked.epoch})) {
+    w.count(&counters::parks);
+    w.parker.park();
+  }
+  w.idle.end_wait();
+  marked.waiting = false;
+  // Awake: no need to be woken. Fails when the task is done, which is as well. relaxed as [TS4].
+  t.state.compare_exchange_strong(word, marked.pack(), std::memory_order_relaxed, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+join_result wait_for(worker& w, task& t) noexcept {
+  patience spinning;
+  for (;;) {
+    // [TS3] acquire: what the task did, from [TS2]; and the thief's activation, from [TS1] or [TS5].
+    std::uint64_t word = t.state.load(std::memory_order_acquire);
+    const auto state = task_state::unpack(word);
+    if (state.finished()) return state.status == task_status::done ? join_result::done : join_result::failed;
+    if (state.status == task_status::batched) {
+      // [TS9] relaxed: the slot is the owner's own work; the thief's claim [TS5] is of the same word.
+      if (t.state.compare_exchange_strong(word, task_state{.status = task_status::reclaimed}.pack(),
+                                          std::memory_order_relaxed, std::memory_order_relaxed)) {
+        return join_result::reclaimed;
+      }
+      continue;
+    }
+    const bool taken = state.status == task_status::taken;
+    if (taken && w.rules.help(w, {state.thief, state.epoch})) {
+      spinning.begin();
+      continue;
+    }
+    if (w.must_attend(w.head.load())) attend(w);
+    if (spinning.go_on()) continue;
+    if (taken) {
+      sleep_until_done(w, t, word);
+      spinning.begin();
+    } else {
+      platform::yield();  // the thief has won the task and is about to say so
+    }
+  }
+}
+
+void attend(worker_core& core) noexcept {
+  auto& w = static_cast<worker&>(core);
+  w.rules.answer(w);
+}
+
+void push_attending(worker_core& w, slot& s, run_result (*run)(task&, run_by), void* context) noexcept {
+  if (&s != w.end) {
+    s.run = run;
+    s.context = context;
+    w.head.store(&s + 1);
+  }
+  if (w.must_attend(nullptr)) attend(w);
+}
+
+join_result join_in_place(worker& w, slot& s) noexcept {
+  return w.rules.reclaim(w, s) ? join_result::reclaimed : wait_for(w, s);
+}
+
+join_result join_offered(worker_core& core, slot& s) noexcept {
+  auto& w = static_cast<worker&>(core);
+  w.head.store(&s + 1);
+  const join_result how = join_in_place(w, s);
+  if (w.split.load() <= &s) {
+    w.head.store(&s);
+  } else {
+    w.rules.rejoin(w, s);
+  }
+  return how;
+}
+
+join_result abandon(worker_core& w, slot& s) noexcept {
+  if (&s == w.end) return join_result::reclaimed;  // the stack was full, nothing was pushed
+  w.head.store(&s);
+  platform::signal_fence();
+  return w.split.load() > &s ? join_offered(w, s) : join_result::reclaimed;
+}
+
+}  // namespace filch::detail

@@ -1,0 +1,33 @@
+// How long to spin before going to sleep.
+#pragma once
+
+#include <cstdint>
+
+#include "platform/clock.hpp"
+
+namespace filch {
+
+class patience {
+ public:
+  /// Longer than a sleep and a wake-up take, so that short waits do not pay for one; short enough to cost nothing.
+  static constexpr std::int64_t spin_ns = 50'000;
+
+  patience() noexcept { begin(); }
+  /// Something happened: start anew.
+  void begin() noexcept { spins_ = 0; }
+  /// Pauses for a moment. False: spun for long enough.
+  [[nodiscard]] bool go_on() noexcept {
+    platform::pause();
+    // The clock is read now and then only: it costs more than a pause.
+    if (spins_++ % 16 != 0) return true;
+    const std::int64_t now = platform::now_ns();
+    if (spins_ == 1) since_ns_ = now;
+    return now - since_ns_ < spin_ns;
+  }
+
+ private:
+  std::uint32_t spins_ = 0;
+  std::int64_t since_ns_ = 0;
+};
+
+}  // namespace filch

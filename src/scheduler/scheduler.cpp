@@ -1,0 +1,48 @@
+#include <filch/scheduler.hpp>
+
+#include "scheduler/scheduler_core.hpp"
+#include "worker/worker.hpp"
+
+namespace filch {
+
+scheduler::scheduler(const options& chosen)
+    : core_(std::make_unique<detail::scheduler_core>(*this, configure(chosen))) {}
+
+scheduler::~scheduler() = default;
+
+statistics scheduler::stats() const { return core_->stats(); }
+
+void scheduler::reset_stats() { core_->reset_stats(); }
+
+int scheduler::workers() const noexcept { return core_->chosen().workers; }
+
+std::string_view scheduler::policy() const noexcept { return core_->chosen().policy; }
+
+std::string_view scheduler::join() const noexcept { return core_->chosen().join; }
+
+scheduler& scheduler::default_scheduler() {
+  // Never destroyed: static objects may fork tasks in their destructors, in whatever order those run, and a child
+  // process after fork() has no threads to join.
+  static scheduler& instance = *new scheduler;
+  return instance;
+}
+
+namespace detail {
+
+attachment::attachment(scheduler& home) : previous_(self) {
+  worker& w = home.core().sit_down();
+  w.activation = w.new_epoch();
+  w.activation_base = w.head.load();
+  w.frame = this;
+  self = &w;
+  worker_ = &w;
+}
+
+attachment::~attachment() {
+  self = previous_;
+  auto& w = static_cast<worker&>(*worker_);
+  w.home->core().get_up(w);
+}
+
+}  // namespace detail
+}  // namespace filch

@@ -1,0 +1,150 @@
+#include "scheduler/scheduler_core.hpp"
+
+#include <array>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "scheduler/patience.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+namespace {
+
+/// Which counter of a worker adds to which number of the statistics.
+struct counter_pair {
+  counters::value counters::*from;
+  std::uint64_t statistics::*to;
+};
+constexpr std::array counter_pairs{
+    counter_pair{&counters::steals, &statistics::steals},
+    counter_pair{&counters::failed_steals, &statistics::failed_steals},
+    counter_pair{&counters::leaps, &statistics::leaps},
+    counter_pair{&counters::grows, &statistics::grows},
+    counter_pair{&counters::shrinks, &statistics::shrinks},
+    counter_pair{&counters::offers, &statistics::offers},
+    counter_pair{&counters::splits, &statistics::splits},
+    counter_pair{&counters::migrations, &statistics::migrations},
+    counter_pair{&counters::parks, &statistics::parks},
+};
+
+statistics total(const team& everybody) {
+  statistics sum;
+  for (std::uint32_t i = 0; i < everybody.size(); ++i) {
+    for (const auto& [from, to] : counter_pairs) {
+      sum.*to += (everybody[i].counted.*from).load(std::memory_order_relaxed);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+scheduler_core::scheduler_core(scheduler& home, configuration chosen)
+    : home_(home),
+      chosen_(std::move(chosen)),
+      idle_(team_),
+      policy_(make_policy(chosen_)),
+      board_(home, idle_) {
+  for (int i = 0; i < chosen_.workers; ++i) add_worker();
+  try {
+    for (int i = 1; i < chosen_.workers; ++i) {
+      worker& w = team_[static_cast<std::uint32_t>(i)];
+      threads_.push_back(
+          std::make_unique<platform::thread>(platform::worker_stack_bytes(), [this, &w] { work(w); }));
+    }
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+scheduler_core::~scheduler_core() { stop(); }
+
+void scheduler_core::stop() noexcept {
+  // [ST1] seq_cst: before the look for sleepers; a worker that falls asleep looks for it after [SL3].
+  stopping_.store(true, std::memory_order_seq_cst);
+  idle_.wake_all();
+  for (const auto& thread : threads_) thread->join();
+}
+
+worker& scheduler_core::add_worker() {
+  const std::uint32_t number = team_.size();
+  if (number == team::max_workers) {
+    throw std::runtime_error("filch: " + std::to_string(number) +
+                             " threads take part in one scheduler; let fewer threads call run at the same time");
+  }
+  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, team_, idle_, *policy_,
+                                    chosen_.stack_bytes);
+  w->offered = policy_->make_offer();
+  team_.add(std::move(w));
+  return team_[number];
+}
+
+worker& scheduler_core::sit_down() {
+  bool taken = false;
+  // [SE1] acquire: what the worker's last thread left behind, from [SE2].
+  if (!seat_taken_.load(std::memory_order_relaxed) &&
+      seat_taken_.compare_exchange_strong(taken, true, std::memory_order_acquire, std::memory_order_relaxed)) {
+    return team_[0];
+  }
+  const std::lock_guard lock(guests_mutex_);
+  if (free_guests_.empty()) {
+    worker& guest = add_worker();
+    free_guests_.reserve(team_.size());  // get_up must not fail
+    return guest;
+  }
+  worker& guest = *free_guests_.back();
+  free_guests_.pop_back();
+  return guest;
+}
+
+void scheduler_core::get_up(worker& w) noexcept {
+  if (w.number == 0) {
+    seat_taken_.store(false, std::memory_order_release);  // [SE2]
+    return;
+  }
+  const std::lock_guard lock(guests_mutex_);
+  free_guests_.push_back(&w);
+}
+
+void scheduler_core::work(worker& w) noexcept {
+  self = &w;
+  patience spinning;
+  idle_.begin_search();
+  // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    if (detached_task* const t = board_.pop_any()) {
+      idle_.end_search();
+      w.count(&counters::steals);
+      w.run_taken(*t, nullptr);
+    } else if (!policy_->acquire(w)) {
+      if (spinning.go_on()) continue;
+      idle_.announce(w);
+      // [ST3] seq_cst: after [SL3]; pairs with [ST1].
+      if (stopping_.load(std::memory_order_seq_cst) || board_.has_work() || policy_->work_visible(w)) {
+        idle_.withdraw(w);
+      } else {
+        idle_.sleep(w);
+      }
+      spinning.begin();
+      continue;
+    }
+    idle_.begin_search();
+    spinning.begin();
+  }
+}
+
+statistics scheduler_core::stats() const {
+  const std::lock_guard lock(stats_mutex_);
+  statistics sum = total(team_);
+  for (const auto& pair : counter_pairs) sum.*pair.to -= forgotten_.*pair.to;
+  return sum;
+}
+
+void scheduler_core::reset_stats() {
+  const std::lock_guard lock(stats_mutex_);
+  forgotten_ = total(team_);
+}
+
+}  // namespace filch::detail

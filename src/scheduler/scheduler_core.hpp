@@ -1,0 +1,57 @@
+// The life of a scheduler: its workers, their threads, seats for callers, and what idle workers do.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <filch/platform/memory.hpp>
+#include <filch/scheduler.hpp>
+
+#include "platform/thread.hpp"
+#include "policy/policy.hpp"
+#include "scheduler/configuration.hpp"
+#include "scheduler/detached_board.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+
+namespace filch::detail {
+
+class scheduler_core {
+ public:
+  scheduler_core(scheduler& home, configuration chosen);
+  ~scheduler_core();
+  scheduler_core(const scheduler_core&) = delete;
+  scheduler_core& operator=(const scheduler_core&) = delete;
+
+  /// Any thread. A worker for the calling thread: the seat when it is free, else a guest.
+  /// Throws std::runtime_error when there are too many guests.
+  worker& sit_down();
+  /// The thread that sat down leaves.
+  void get_up(worker& w) noexcept;
+
+  [[nodiscard]] statistics stats() const;
+  void reset_stats();
+  [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
+  [[nodiscard]] detached_board& board() noexcept { return board_; }
+
+ private:
+  worker& add_worker();
+  void stop() noexcept;
+  void work(worker& w) noexcept;
+
+  scheduler& home_;
+  const configuration chosen_;
+  team team_;
+  sleepers idle_;
+  std::unique_ptr<policy> policy_;
+  detached_board board_;
+  platform::atomic<bool> stopping_{false};
+  platform::atomic<bool> seat_taken_{false};
+  platform::mutex guests_mutex_;
+  std::vector<worker*> free_guests_;
+  mutable platform::mutex stats_mutex_;
+  statistics forgotten_;  ///< what reset_stats has taken off
+  std::vector<std::unique_ptr<platform::thread>> threads_;
+};
+
+}  // namespace filch::detail

@@ -1,0 +1,45 @@
+// The activations of a worker, published: which taken tasks it is in the middle of, outermost first, each with the index
+// where its own tasks begin on the worker's stack.
+//
+// The owner begins and ends activations; any thread asks whether one is active. An entry holds number and base in one
+// word, so that what is read together belongs together; ending an activation erases its entry. Numbers only grow.
+//
+// See docs/protocols/wait.md for what follows from "active".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <filch/platform/memory.hpp>
+
+#include "platform/mapping.hpp"
+#include "worker/task_state.hpp"
+
+namespace filch {
+
+class activation_list {
+ public:
+  explicit activation_list(std::size_t capacity);
+
+  /// Owner. False: too deeply nested to take another task.
+  [[nodiscard]] bool has_room() const noexcept { return depth_.load(std::memory_order_relaxed) < capacity_; }
+  /// Owner. Begins activation `epoch`, whose tasks lie at `base` and above.
+  void begin(std::uint64_t epoch, std::uint32_t base) noexcept;
+  /// Owner. Ends the innermost activation.
+  void end() noexcept;
+
+  /// Any thread. The base of activation `epoch`, if it is active. O(log depth).
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t epoch) const noexcept;
+
+ private:
+  static constexpr unsigned base_bits = 20;
+  static_assert(task_state::epoch_bits + base_bits < 64);
+
+  std::size_t capacity_;
+  platform::mapping memory_;
+  platform::atomic<std::uint64_t>* entries_;
+  platform::atomic<std::uint32_t> depth_{0};
+};
+
+}  // namespace filch

@@ -1,0 +1,83 @@
+#include "worker/sleepers.hpp"
+
+#include "worker/team.hpp"
+#include "worker/worker.hpp"
+
+namespace filch {
+
+void sleepers::begin_search() noexcept {
+  // [SL0] relaxed: whoever reads a count that is too low wakes one worker too many.
+  counts_.fetch_add(one_searching, std::memory_order_relaxed);
+}
+
+void sleepers::end_search() noexcept {
+  // [SL5] seq_cst: of all operations on the counts only the order matters, and every offer asks for it.
+  const std::uint64_t left = counts_.fetch_sub(one_searching, std::memory_order_seq_cst) - one_searching;
+  if (somebody_needed(left)) wake_one();
+}
+
+void sleepers::announce(worker& w) noexcept {
+  // Flag first: who sees the count must find somebody to wake. relaxed: released by the next line.
+  w.sleeping.store(true, std::memory_order_relaxed);
+  // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DB1]) in the one total order; pairs with [SL1].
+  counts_.fetch_add(one_sleeping - one_searching, std::memory_order_seq_cst);
+}
+
+bool sleepers::claim(worker& w) noexcept {
+  bool asleep = true;
+  // [SL6] acq_rel: exactly one of the waker and the worker itself ends the sleep and corrects the counts.
+  if (!w.sleeping.compare_exchange_strong(asleep, false, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    return false;
+  }
+  counts_.fetch_add(one_searching - one_sleeping, std::memory_order_seq_cst);
+  return true;
+}
+
+void sleepers::withdraw(worker& w) noexcept {
+  // When a waker was faster, its token stays behind; every park is repeated until its reason is gone.
+  static_cast<void>(claim(w));
+}
+
+void sleepers::sleep(worker& w) noexcept {
+  w.count(&counters::parks);
+  // [SL8] acquire: from the waker's claim [SL6].
+  while (w.sleeping.load(std::memory_order_acquire)) w.parker.park();
+}
+
+bool sleepers::wake_one() noexcept {
+  const std::uint32_t n = team_.size();
+  const std::uint32_t start = next_.fetch_add(1, std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    worker& w = team_[(start + i) % n];
+    if (w.sleeping.load(std::memory_order_relaxed) && claim(w)) {
+      w.parker.unpark();
+      return true;
+    }
+  }
+  return false;
+}
+
+void sleepers::offered() noexcept {
+  // [SL1] seq_cst: after the offer in the one total order; pairs with [SL3].
+  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_one();
+}
+
+void sleepers::offered(worker& by) noexcept {
+  const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
+  if (somebody_needed(counts)) {
+    if (wake_one()) return;
+  } else if (counts != 0) {
+    return;  // a searcher will find it
+  }
+  // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
+  if (waiting_.load(std::memory_order_seq_cst) != 0) by.wake_waiter();
+}
+
+void sleepers::wake_all() noexcept {
+  for (std::uint32_t i = 0; i < team_.size(); ++i) {
+    worker& w = team_[i];
+    if (claim(w)) w.parker.unpark();
+  }
+}
+
+}  // namespace filch

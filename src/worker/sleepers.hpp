@@ -1,0 +1,60 @@
+// Who sleeps, who searches, and when to wake somebody: docs/protocols/sleep.md.
+//
+// Idle workers are searching (awake, looking for work) or sleeping. An offer wakes a sleeper only when nobody searches;
+// a searcher that finds work and was the last one wakes the next. Waiting workers (inside a join) are no part of this:
+// their task's thief wakes them.
+#pragma once
+
+#include <cstdint>
+
+#include <filch/platform/memory.hpp>
+
+namespace filch {
+
+class team;
+class worker;
+
+class sleepers {
+ public:
+  explicit sleepers(team& everybody) noexcept : team_(everybody) {}
+
+  // For idle workers.
+  void begin_search() noexcept;
+  /// The searcher found work. Wakes another when it was the last one.
+  void end_search() noexcept;
+  /// The searcher is about to sleep; it must look for work once more before it does.
+  void announce(worker& w) noexcept;
+  /// The announced worker found work after all, or must not sleep. Afterwards it is searching again.
+  void withdraw(worker& w) noexcept;
+  /// Sleeps until somebody wakes the announced worker, who then is searching again.
+  void sleep(worker& w) noexcept;
+
+  // For whoever has made work visible.
+  /// Call after tasks became visible to thieves, by a sequentially consistent operation.
+  void offered(worker& by) noexcept;
+  /// The same, where there is no offering worker.
+  void offered() noexcept;
+  /// Wakes everybody: the scheduler stops.
+  void wake_all() noexcept;
+
+  // For waiting workers.
+  void begin_wait() noexcept { waiting_.fetch_add(1, std::memory_order_seq_cst); }  // [SL4]
+  void end_wait() noexcept { waiting_.fetch_sub(1, std::memory_order_relaxed); }    // a late wake-up does no harm
+
+ private:
+  static constexpr std::uint64_t one_sleeping = 1;
+  static constexpr std::uint64_t one_searching = std::uint64_t{1} << 32;
+  [[nodiscard]] static bool somebody_needed(std::uint64_t counts) noexcept {
+    return counts != 0 && counts < one_searching;
+  }
+
+  bool wake_one() noexcept;
+  [[nodiscard]] bool claim(worker& w) noexcept;
+
+  team& team_;
+  alignas(64) platform::atomic<std::uint64_t> counts_{0};  ///< searching in the upper half, sleeping in the lower
+  platform::atomic<std::uint32_t> waiting_{0};             ///< parked waiters
+  platform::atomic<std::uint32_t> next_{0};                ///< where to look for a sleeper first
+};
+
+}  // namespace filch

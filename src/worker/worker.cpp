@@ -1,0 +1,100 @@
+#include "worker/worker.hpp"
+
+#include <algorithm>
+
+#include "deque/split_deque.hpp"
+#include "platform/thread.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+
+namespace filch {
+namespace {
+
+/// Slots of a task stack. One more is reserved: a push onto a full stack may write there.
+std::size_t slots_in(std::size_t bytes) noexcept {
+  return std::min<std::size_t>(bytes / sizeof(detail::slot) - 1, deque::split_deque::max_tasks - 1);
+}
+
+}  // namespace
+
+worker::worker(std::uint16_t number_, scheduler& home_, team& everybody_, sleepers& idle_, policy& rules_,
+               std::size_t stack_bytes)
+    : stack_(stack_bytes),
+      number(number_),
+      everybody(everybody_),
+      idle(idle_),
+      rules(rules_),
+      // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
+      base(static_cast<detail::slot*>(stack_.data())),
+      activations(slots_in(stack_bytes)),
+      seed_(platform::random_seed(number_)) {
+  head.store(base);
+  split.store(base);
+  end = base + slots_in(stack_bytes);
+  home = &home_;
+}
+
+template <class Claim>
+bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
+  const std::uint64_t epoch = new_epoch();
+  activations.begin(epoch, index_of(head.load()));
+  if (!claim(task_state{.status = task_status::taken, .thief = number, .epoch = epoch}.pack())) {
+    activations.end();
+    return false;
+  }
+  const running here{innermost_, &t, owner};
+  const std::uint64_t outer_activation = activation;
+  const void* const outer_frame = frame;
+  detail::slot* const outer_base = activation_base;
+  innermost_ = &here;
+  activation = epoch;
+  frame = &here;
+  activation_base = head.load();
+  const detail::run_result result = t.run(t, detail::run_by::thief);
+  activation_base = outer_base;
+  frame = outer_frame;
+  activation = outer_activation;
+  innermost_ = here.outer;
+  activations.end();
+  offered->activation_ended();
+  if (result != detail::run_result::released) finish(t, *owner, result);
+  return true;
+}
+
+void worker::finish(detail::task& t, worker& owner, detail::run_result result) noexcept {
+  const auto status = result == detail::run_result::done ? task_status::done : task_status::failed;
+  // [TS2] acq_rel: releases what the task did to its owner's join ([TS3]). Acquires nothing but the waiting mark, which
+  // the owner set in the same word before it parked ([TS4]).
+  const std::uint64_t before = t.state.exchange(task_state{.status = status}.pack(), std::memory_order_acq_rel);
+  if (task_state::unpack(before).waiting) owner.parker.unpark();
+}
+
+void worker::run_taken(detail::task& t, worker* owner) noexcept {
+  run_claimed(t, owner, [&](std::uint64_t taken) {
+    // [TS1] release: the activation's entry ([AC1]), for whoever follows the task to this worker.
+    t.state.store(taken, std::memory_order_release);
+    return true;
+  });
+}
+
+void worker::run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept {
+  run_claimed(t, &owner, [&](std::uint64_t taken) {
+    // [TS5] acq_rel: as [TS1]; and acquires the slot, which a proxy's thief has seen of no offer of its owner.
+    // Its owner may have taken the task back and be using the slot for another: then the state is another.
+    return t.state.compare_exchange_strong(expected, taken, std::memory_order_acq_rel, std::memory_order_relaxed);
+  });
+}
+
+void worker::wake_waiter() noexcept {
+  // Enough to find the one that matters: tasks nest this deep only under the random join.
+  int depth = 64;
+  for (const running* r = innermost_; r != nullptr && depth > 0; r = r->outer, --depth) {
+    // [TS6] relaxed: with [SL7] before it, a mark set before the waiter's last look is seen.
+    if (r->owner != nullptr && task_state::unpack(r->t->state.load(std::memory_order_relaxed)).waiting) {
+      r->owner->parker.unpark();
+      return;
+    }
+  }
+}
+
+}  // namespace filch

@@ -1,0 +1,119 @@
+// A worker: its task stack, its activations, its policy's offer, and its counters. Beyond the fast path's part
+// (worker_core) everything here is reached off the fast path only.
+//
+// Who may do what: members are the owner's unless their comment says "any thread".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <filch/detail/worker_core.hpp>
+#include <filch/platform/memory.hpp>
+
+#include "platform/mapping.hpp"
+#include "platform/parker.hpp"
+#include "worker/activation_list.hpp"
+#include "worker/task_state.hpp"
+
+namespace filch {
+
+class policy;
+class sleepers;
+class team;
+
+/// Counters of one worker, named as in statistics.hpp. The owner counts; any thread reads.
+struct counters {
+  using value = platform::atomic<std::uint64_t>;
+  value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, migrations{0}, parks{0};
+};
+
+/// What a policy keeps for each worker: the tasks that thieves can see.
+class offer {
+ public:
+  offer() = default;
+  virtual ~offer() = default;
+  offer(const offer&) = delete;
+  offer& operator=(const offer&) = delete;
+  /// Owner. An activation of the worker has ended; none of its tasks is left.
+  virtual void activation_ended() noexcept = 0;
+};
+
+class worker : public detail::worker_core {
+  platform::mapping stack_;  // before `base`
+
+ public:
+  worker(std::uint16_t number, scheduler& home, team& everybody, sleepers& idle, policy& rules,
+         std::size_t stack_bytes);
+
+  /// Any thread. Position of a slot on this worker's stack.
+  [[nodiscard]] std::uint32_t index_of(const detail::slot* s) const noexcept {
+    return static_cast<std::uint32_t>(s - base);
+  }
+
+  /// Any thread. Asks the owner to look.
+  void raise() noexcept {
+    // Only written when it changes, so that asking again does not take the line from the owner. [AT1]
+    if (attention.load(std::memory_order_relaxed) != nullptr) attention.store(nullptr, std::memory_order_relaxed);
+  }
+  /// The owner has looked.
+  void calm() noexcept { attention.store(end, std::memory_order_relaxed); }  // [AT1]
+
+  void count(counters::value counters::*which) noexcept {
+    auto& c = counted.*which;
+    c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
+  }
+
+  /// Random bits for victim selection.
+  std::uint64_t random() noexcept {
+    seed_ ^= seed_ << 13;
+    seed_ ^= seed_ >> 7;
+    seed_ ^= seed_ << 17;
+    return seed_ * 0x2545F4914F6CDD1DULL;
+  }
+
+  /// Runs a task taken from `owner` (null for a task of no stack), as a new activation.
+  void run_taken(detail::task& t, worker* owner) noexcept;
+
+  /// Runs a batched task unless its owner has taken it back.
+  void run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept;
+
+  /// Tells the owner of a task that this worker has run it, and wakes it when it sleeps.
+  static void finish(detail::task& t, worker& owner, detail::run_result result) noexcept;
+
+  /// A number for a new activation, root or batch of this worker.
+  [[nodiscard]] std::uint64_t new_epoch() noexcept { return ++epoch_; }
+
+  /// Wakes somebody who sleeps until one of the tasks is done that this worker is in the middle of.
+  void wake_waiter() noexcept;
+
+  detail::slot* activation_base = nullptr;  ///< where the tasks of the current activation or root begin
+
+  const std::uint16_t number;
+  team& everybody;
+  sleepers& idle;
+  policy& rules;
+  detail::slot* const base;                    ///< any thread: first slot of the task stack
+  activation_list activations;                 ///< any thread may ask
+  platform::parker parker;                     ///< any thread may unpark
+  platform::atomic<bool> sleeping{false};      ///< any thread: idle and asleep; see sleepers
+  std::unique_ptr<filch::offer> offered;       ///< the policy's; what of it is for thieves, the policy says
+  counters counted;                            ///< any thread may read
+
+ private:
+  /// A task this worker is in the middle of, and who waits for it.
+  struct running {
+    const running* outer;
+    detail::task* t;
+    worker* owner;
+  };
+
+  template <class Claim>
+  bool run_claimed(detail::task& t, worker* owner, Claim claim) noexcept;
+
+  const running* innermost_ = nullptr;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t seed_;
+};
+
+}  // namespace filch
