@@ -65,8 +65,9 @@ class branch_frame {
 
   /// Another branch threw: forgets the branch, and what the thief left.
   [[gnu::cold, gnu::noinline]] static void drop(worker_core& w, slot& s) noexcept {
-    branch_frame& frame = in(s);  // not looked at when the stack was full and the slot is somebody else's
-    const ender end{frame, abandon(w, s)};
+    const join_result how = abandon(w, s);
+    // Reclaimed: nothing was made; and when the stack was full, the slot is not even ours.
+    if (how != join_result::reclaimed) ender{in(s), how};
   }
 
  private:

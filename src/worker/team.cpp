@@ -1,18 +1,19 @@
 #include "worker/team.hpp"
 
+#include <utility>
+
 #include "worker/worker.hpp"
 
 namespace filch {
 
 team::team() : memory_(max_workers * sizeof(worker*)), workers_(static_cast<worker**>(memory_.data())) {}
 
-team::~team() {
-  for (std::uint32_t i = 0; i < size(); ++i) delete workers_[i];
-}
+team::~team() = default;
 
-void team::add(std::unique_ptr<worker> w) noexcept {
+void team::add(std::unique_ptr<worker> w) {
   const std::uint32_t n = size_.load(std::memory_order_relaxed);
-  workers_[n] = w.release();
+  workers_[n] = w.get();
+  owned_.push_back(std::move(w));
   size_.store(n + 1, std::memory_order_release);  // [TM2] pairs with [TM1]
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <filch/platform/memory.hpp>
 
@@ -23,7 +24,7 @@ class team {
   team& operator=(const team&) = delete;
 
   /// Adds a worker. One thread at a time.
-  void add(std::unique_ptr<worker> w) noexcept;
+  void add(std::unique_ptr<worker> w);
   [[nodiscard]] std::uint32_t size() const noexcept {
     // [TM1] acquire: the workers below the size, released by [TM2].
     return size_.load(std::memory_order_acquire);
@@ -31,8 +32,9 @@ class team {
   [[nodiscard]] worker& operator[](std::uint32_t number) const noexcept { return *workers_[number]; }
 
  private:
-  platform::mapping memory_;
+  platform::mapping memory_;  ///< the table; it never moves, so that it can be read without a lock
   worker** workers_;
+  std::vector<std::unique_ptr<worker>> owned_;
   platform::atomic<std::uint32_t> size_{0};
 };
 

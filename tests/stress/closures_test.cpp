@@ -1,0 +1,88 @@
+// Closures of groups while their slots are used again at once, for every size and movability.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "support.hpp"
+
+namespace filch {
+namespace {
+
+std::atomic<long> alive{0};
+
+/// Part of a closure that counts its copies; moving it may throw or not.
+template <bool NothrowMove>
+struct token {
+  token() { ++alive; }
+  token(const token& /*other*/) { ++alive; }
+  token(token&& /*other*/) noexcept(NothrowMove) { ++alive; }
+  token& operator=(const token&) = default;
+  token& operator=(token&&) = default;
+  ~token() { --alive; }
+};
+
+template <std::size_t Bytes, bool NothrowMove>
+struct closure {
+  std::array<unsigned char, Bytes> bytes;
+  token<NothrowMove> counted;
+  tests::account* tasks;
+  std::size_t number;
+
+  void operator()() {
+    // Own tasks first: they take the slot that this closure was kept in.
+    task_group inner;
+    for (int i = 0; i < 3; ++i) inner.run([] {});
+    inner.wait();
+    const auto sum = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
+    if (sum == Bytes * (number % 200)) tasks->ran(number);
+  }
+};
+
+template <std::size_t Bytes, bool NothrowMove>
+void spawn(task_group& group, tests::account& tasks, std::size_t number) {
+  closure<Bytes, NothrowMove> c{{}, {}, &tasks, number};
+  c.bytes.fill(static_cast<unsigned char>(number % 200));
+  if (number % 2 == 0) {
+    group.run(c);
+  } else {
+    group.run(std::move(c));
+  }
+}
+
+template <std::size_t... Bytes>
+void spawn_all(task_group& group, tests::account& tasks, std::size_t first, std::index_sequence<Bytes...> /*sizes*/) {
+  (spawn<Bytes + 1, true>(group, tasks, first + 2 * Bytes), ...);
+  (spawn<Bytes + 1, false>(group, tasks, first + 2 * Bytes + 1), ...);
+}
+
+class closures : public testing::TestWithParam<tests::configuration> {};
+
+TEST_P(closures, of_every_size_and_movability) {
+  constexpr std::size_t sizes = 64;
+  constexpr std::size_t rounds = 20;
+  scheduler s(GetParam().options());
+  for (const bool on_heap : {false, true}) {
+    tests::account tasks(2 * sizes * rounds);
+    s.run([&] {
+      task_group on_stack;
+      const auto heap_group = std::make_unique<task_group>();
+      task_group& group = on_heap ? *heap_group : on_stack;
+      for (std::size_t r = 0; r < rounds; ++r) {
+        spawn_all(group, tasks, 2 * sizes * r, std::make_index_sequence<sizes>());
+      }
+      group.wait();
+    });
+    EXPECT_EQ(tasks.first_not(1), tasks.size());
+    EXPECT_EQ(alive, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(stress, closures, testing::ValuesIn(tests::configurations({1, 2, 4, 16})), tests::name_of);
+
+}  // namespace
+}  // namespace filch

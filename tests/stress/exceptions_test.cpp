@@ -1,0 +1,131 @@
+// Exceptions from tasks that others run: nothing is lost, nothing runs twice, and the right one arrives.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <thread>
+
+#include "support.hpp"
+
+namespace filch {
+namespace {
+
+class exceptions : public testing::TestWithParam<tests::configuration> {};
+
+/// Objects that exist, to see that results and closures of failed branches are destroyed.
+struct tracked {
+  static inline std::atomic<long> alive{0};
+  long value;
+  explicit tracked(long v) : value(v) { ++alive; }
+  tracked(tracked&& other) noexcept : value(other.value) { ++alive; }
+  tracked(const tracked& other) : value(other.value) { ++alive; }
+  tracked& operator=(const tracked&) = default;
+  tracked& operator=(tracked&&) = default;
+  ~tracked() { --alive; }
+};
+
+/// Sums leaves; every leaf whose number is divisible by `bad` throws it.
+tracked sum(long first, long last, long bad) {
+  if (last - first == 1) {
+    if (first % bad == 0) throw first;
+    return tracked(first);
+  }
+  const long middle = first + (last - first) / 2;
+  auto [a, b] = fork_join([=] { return sum(first, middle, bad); }, [=] { return sum(middle, last, bad); });
+  return tracked(a.value + b.value);
+}
+
+TEST_P(exceptions, the_leftmost_of_a_tree_arrives) {
+  scheduler s(GetParam().options());
+  for (int round = 0; round < 30; ++round) {
+    for (const long first : {1L, 100L, 250L}) {
+      try {
+        s.run([&] { return sum(first, 512, 97); });
+        FAIL() << "nothing was thrown";
+      } catch (long thrown) {
+        // A later branch may be skipped, an earlier one may not: it is always the first multiple of 97.
+        EXPECT_EQ(thrown, (first + 96) / 97 * 97);
+      }
+      ASSERT_EQ(tracked::alive, 0);
+    }
+    EXPECT_EQ(s.run([&] { return sum(1, 97, 97).value; }), 96 * 97 / 2);
+  }
+}
+
+TEST_P(exceptions, of_a_stolen_branch) {
+  if (GetParam().workers == 1) return;  // nobody steals there
+  scheduler s(GetParam().options());
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<bool> begun = false;
+    const auto body = [&] {
+      fork_join(
+          [&] {
+            while (!begun) std::this_thread::yield();  // until somebody has stolen the other branch
+          },
+          [&] {
+            begun = true;
+            throw round;
+          });
+    };
+    try {
+      s.run(body);
+      FAIL() << "nothing was thrown";
+    } catch (int thrown) {
+      EXPECT_EQ(thrown, round);
+    }
+  }
+}
+
+TEST_P(exceptions, of_both_branches_the_first) {
+  if (GetParam().workers == 1) return;  // nobody steals there
+  scheduler s(GetParam().options());
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<bool> begun = false;
+    const auto body = [&] {
+      fork_join(
+          [&] {
+            while (!begun) std::this_thread::yield();
+            throw 1;
+          },
+          [&] {
+            begun = true;
+            throw 2;
+          });
+    };
+    try {
+      s.run(body);
+      FAIL() << "nothing was thrown";
+    } catch (int thrown) {
+      EXPECT_EQ(thrown, 1);
+    }
+  }
+}
+
+TEST_P(exceptions, of_groups_all_tasks_run_and_the_first_arrives) {
+  scheduler s(GetParam().options());
+  for (int round = 0; round < 20; ++round) {
+    tests::account tasks(600);
+    const auto body = [&] {
+      task_group group;
+      for (std::size_t i = 0; i < tasks.size(); ++i) {
+        group.run([&tasks, i] {
+          tasks.ran(i);
+          if (i >= 100 && i % 50 == 0) throw i;
+        });
+      }
+      group.wait();
+    };
+    try {
+      s.run(body);
+      FAIL() << "nothing was thrown";
+    } catch (std::size_t thrown) {
+      EXPECT_EQ(thrown, 100U);
+    }
+    ASSERT_EQ(tasks.first_not(1), tasks.size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(stress, exceptions, testing::ValuesIn(tests::configurations({1, 2, 4, 16})), tests::name_of);
+
+}  // namespace
+}  // namespace filch

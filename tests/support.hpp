@@ -1,0 +1,71 @@
+// What the tests share: the configurations that every construct is tried with, and the account of tasks by identity.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+
+namespace filch::tests {
+
+/// One way to make a scheduler.
+struct configuration {
+  std::string policy;
+  std::string join;
+  bool steal_half = false;
+  int workers = 2;
+
+  [[nodiscard]] filch::options options() const {
+    return {.workers = workers, .policy = policy, .join = join, .steal_half = steal_half};
+  }
+  [[nodiscard]] std::string name() const {
+    return policy + "_" + join + (steal_half ? "_half_" : "_") + std::to_string(workers);
+  }
+  friend std::ostream& operator<<(std::ostream& out, const configuration& c) { return out << c.name(); }
+};
+
+/// Every policy with every join, for each of the given numbers of workers.
+inline std::vector<configuration> configurations(const std::vector<int>& workers) {
+  std::vector<configuration> all;
+  for (const auto& c : combinations()) {
+    if (c.policy == "standard") continue;  // today the same as lace with transitive
+    for (const auto join : c.joins) {
+      for (const int n : workers) {
+        all.push_back({std::string(c.policy), std::string(join), false, n});
+        if (c.policy == "lace") all.push_back({std::string(c.policy), std::string(join), true, n});
+      }
+    }
+  }
+  return all;
+}
+
+inline std::string name_of(const testing::TestParamInfo<configuration>& info) { return info.param.name(); }
+
+/// Counts how often each of a number of tasks ran: "exactly once" is asked of every single one, not of a sum.
+class account {
+ public:
+  explicit account(std::size_t tasks) : size_(tasks), runs_(new std::atomic<unsigned>[tasks]()) {}
+  void ran(std::size_t task) { runs_[task].fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] unsigned runs(std::size_t task) const { return runs_[task].load(std::memory_order_relaxed); }
+
+  /// The first task that did not run exactly `times` times; size() when there is none.
+  [[nodiscard]] std::size_t first_not(unsigned times) const {
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (runs(i) != times) return i;
+    }
+    return size_;
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::size_t size_;
+  std::unique_ptr<std::atomic<unsigned>[]> runs_;
+};
+
+}  // namespace filch::tests

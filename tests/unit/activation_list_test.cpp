@@ -1,0 +1,64 @@
+#include "worker/activation_list.hpp"
+
+#include <gtest/gtest.h>
+
+namespace filch {
+namespace {
+
+TEST(activation_list, finds_what_is_active_with_its_base) {
+  activation_list list(8);
+  list.begin(3, 10);
+  list.begin(7, 20);
+  list.begin(8, 20);
+  EXPECT_EQ(list.find(3), 10U);
+  EXPECT_EQ(list.find(7), 20U);
+  EXPECT_EQ(list.find(8), 20U);
+  EXPECT_FALSE(list.find(5));
+  EXPECT_FALSE(list.find(9));
+  list.end();
+  EXPECT_FALSE(list.find(8));
+  EXPECT_EQ(list.find(7), 20U);
+}
+
+TEST(activation_list, an_ended_activation_stays_ended_when_its_place_is_used_again) {
+  activation_list list(2);
+  list.begin(1, 0);
+  list.end();
+  EXPECT_FALSE(list.find(1));
+  list.begin(2, 5);
+  EXPECT_FALSE(list.find(1));
+  EXPECT_EQ(list.find(2), 5U);
+}
+
+TEST(activation_list, knows_when_it_is_full) {
+  activation_list list(2);
+  EXPECT_TRUE(list.has_room());
+  list.begin(1, 0);
+  list.begin(2, 0);
+  EXPECT_FALSE(list.has_room());
+  list.end();
+  EXPECT_TRUE(list.has_room());
+}
+
+TEST(activation_list, holds_the_largest_number_and_base) {
+  activation_list list(1);
+  const std::uint64_t epoch = (std::uint64_t{1} << task_state::epoch_bits) - 1;
+  list.begin(epoch, (1U << 20) - 1);
+  EXPECT_EQ(list.find(epoch), (1U << 20) - 1);
+}
+
+TEST(task_state, survives_packing) {
+  const task_state state{.status = task_status::batched,
+                         .waiting = true,
+                         .thief = 65535,
+                         .epoch = (std::uint64_t{1} << task_state::epoch_bits) - 1};
+  const auto copy = task_state::unpack(state.pack());
+  EXPECT_EQ(copy.status, state.status);
+  EXPECT_EQ(copy.waiting, state.waiting);
+  EXPECT_EQ(copy.thief, state.thief);
+  EXPECT_EQ(copy.epoch, state.epoch);
+  EXPECT_EQ(task_state{}.pack(), 0U);  // fresh pages hold pending tasks
+}
+
+}  // namespace
+}  // namespace filch

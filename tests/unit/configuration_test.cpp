@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <filch/filch.hpp>
+
+namespace filch {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Sets an environment variable and puts back what was there.
+class environment_variable {
+ public:
+  environment_variable(const char* name, const char* value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~environment_variable() {
+    if (before_) {
+      setenv(name_, before_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+  environment_variable(const environment_variable&) = delete;
+  environment_variable& operator=(const environment_variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// What the constructor says about bad options.
+std::string complaint(const options& bad) {
+  try {
+    const scheduler s(bad);
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  return "no complaint";
+}
+
+TEST(configuration, bad_values_are_named_with_a_remedy) {
+  EXPECT_THAT(complaint({.workers = -1}), AllOf(HasSubstr("'-1'"), HasSubstr("use 1 to 1024")));
+  EXPECT_THAT(complaint({.workers = 1025}), AllOf(HasSubstr("'1025'"), HasSubstr("use 1 to 1024")));
+  EXPECT_THAT(complaint({.policy = "fifo"}), AllOf(HasSubstr("policy 'fifo' is unknown"), HasSubstr("chase_lev")));
+  EXPECT_THAT(complaint({.join = "spin"}), AllOf(HasSubstr("join 'spin'"), HasSubstr("leapfrog")));
+  EXPECT_THAT(complaint({.policy = "chase_lev", .steal_half = true}), HasSubstr("use policy lace"));
+  EXPECT_THAT(complaint({.stack_bytes = 100}), AllOf(HasSubstr("'100'"), HasSubstr("use 4096 to")));
+  EXPECT_THAT(complaint({.stack_bytes = std::size_t{1} << 40}), HasSubstr("is out of range"));
+}
+
+TEST(configuration, the_environment_fills_in_what_the_program_leaves_open) {
+  const environment_variable workers("FILCH_WORKERS", "3");
+  const environment_variable policy("FILCH_POLICY", "chase_lev");
+  const environment_variable join("FILCH_JOIN", "leapfrog");
+  const scheduler open{options{}};
+  EXPECT_EQ(open.workers(), 3);
+  EXPECT_EQ(open.policy(), "chase_lev");
+  EXPECT_EQ(open.join(), "leapfrog");
+  const scheduler fixed({.workers = 2, .policy = "lace", .join = "random"});
+  EXPECT_EQ(fixed.workers(), 2);
+  EXPECT_EQ(fixed.policy(), "lace");
+  EXPECT_EQ(fixed.join(), "random");
+}
+
+TEST(configuration, bad_values_of_the_environment_are_named) {
+  for (const char* bad : {"x", "2x", "-1", "99999", " 2"}) {
+    const environment_variable workers("FILCH_WORKERS", bad);
+    EXPECT_THAT(complaint({}), AllOf(HasSubstr("FILCH_WORKERS"), HasSubstr(bad)));
+  }
+  const environment_variable policy("FILCH_POLICY", "best");
+  EXPECT_THAT(complaint({.workers = 1}), HasSubstr("FILCH_POLICY 'best' is unknown"));
+}
+
+TEST(configuration, the_default_policy_has_safe_waits) {
+  const scheduler s({.workers = 1});
+  EXPECT_EQ(s.policy(), "standard");
+  EXPECT_EQ(s.join(), "transitive");
+}
+
+TEST(configuration, every_combination_of_the_table_works) {
+  for (const auto& c : combinations()) {
+    for (const auto join : c.joins) {
+      scheduler s({.workers = 2, .policy = std::string(c.policy), .join = std::string(join)});
+      EXPECT_EQ(s.run([] { return std::get<1>(fork_join([] { return 1; }, [] { return 2; })); }), 2);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace filch

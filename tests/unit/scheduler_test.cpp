@@ -1,0 +1,128 @@
+#include <filch/scheduler.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+
+namespace filch {
+namespace {
+
+long fib(int n) {
+  if (n < 2) return n;
+  const auto [a, b] = fork_join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return a + b;
+}
+
+TEST(scheduler, run_returns_what_the_function_returns) {
+  scheduler s({.workers = 2});
+  EXPECT_EQ(s.run([] { return 42; }), 42);
+  int x = 0;
+  static_assert(std::is_same_v<decltype(s.run([&]() -> int& { return x; })), int&>);
+  EXPECT_EQ(&s.run([&]() -> int& { return x; }), &x);
+  EXPECT_EQ(*s.run([] { return std::make_unique<int>(5); }), 5);
+  s.run([] {});
+}
+
+TEST(scheduler, run_throws_what_the_function_throws) {
+  scheduler s({.workers = 2});
+  EXPECT_THROW(s.run([] { throw std::runtime_error("out"); }), std::runtime_error);
+  EXPECT_EQ(s.run([] { return fib(10); }), 55);
+}
+
+TEST(scheduler, run_inside_run_stays_where_it_is) {
+  scheduler s({.workers = 2});
+  EXPECT_EQ(s.run([&] { return s.run([&] { return fib(12); }); }), 144);
+}
+
+TEST(scheduler, the_default_scheduler_serves_threads_outside_of_any) {
+  EXPECT_EQ(fib(15), 610);
+  EXPECT_EQ(&scheduler::default_scheduler(), &scheduler::default_scheduler());
+  std::thread other([] { EXPECT_EQ(fib(15), 610); });
+  other.join();
+}
+
+TEST(scheduler, one_inside_the_other) {
+  scheduler outer({.workers = 3});
+  scheduler inner({.workers = 2, .policy = "chase_lev"});
+  const long sum = outer.run([&] {
+    const auto [a, b] = fork_join([&] { return inner.run([] { return fib(15); }); },
+                                  [&] { return inner.run([&] { return outer.run([] { return fib(15); }); }); });
+    return a + b;
+  });
+  EXPECT_EQ(sum, 1220);
+}
+
+TEST(scheduler, counts_what_happens_between_workers) {
+  scheduler s({.workers = 2, .policy = "lace"});
+  while (s.stats().steals < 3) s.run([] { fib(20); });
+  const statistics counted = s.stats();
+  EXPECT_GT(counted.offers, 0U);
+  s.reset_stats();
+  EXPECT_EQ(s.stats().offers, 0U);
+}
+
+/// Processor time of the whole process in seconds.
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST(scheduler, an_idle_pool_uses_no_processor) {
+  scheduler s({.workers = 4});
+  s.run([] { fib(18); });
+  // All three threads are asleep once nobody has parked for a while; how long that takes is the machine's business.
+  const auto parked = [&] { return s.stats().parks; };
+  std::uint64_t before = parked();
+  do {
+    before = parked();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time for threads to fall asleep, not to be in time
+  } while (parked() != before);
+  const double cpu = cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // the time in which nothing may happen
+  EXPECT_LT(cpu_seconds() - cpu, 0.05);
+  EXPECT_EQ(parked(), before);
+}
+
+TEST(scheduler, an_offer_wakes_a_sleeping_worker) {
+  scheduler s({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // lets the other worker fall asleep; it may also not
+    std::atomic<bool> taken = false;
+    // The first branch ends only when another worker has run the second one: a lost wake-up would hang here.
+    s.run([&] {
+      fork_join(
+          [&] {
+            while (!taken) std::this_thread::yield();
+          },
+          [&] { taken = true; });
+    });
+  }
+}
+
+TEST(scheduler, a_detached_task_wakes_a_sleeping_worker) {
+  scheduler s({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // as above
+    std::atomic<bool> taken = false;
+    s.run([&] {
+      const auto group = std::make_unique<task_group>();  // on the heap: its tasks are detached
+      group->run([&] { taken = true; });
+      while (!taken) std::this_thread::yield();
+      group->wait();
+    });
+  }
+}
+
+}  // namespace
+}  // namespace filch
