@@ -39,8 +39,7 @@ class branch_frame {
       if constexpr (std::is_reference_v<result>) {
         frame.value_ = std::addressof(detail::call(std::forward<G>(*frame.g_)));
       } else {
-        ::new (static_cast<void*>(std::addressof(frame.value_)))
-            result(detail::call(std::forward<G>(*frame.g_)));
+        ::new (static_cast<void*>(std::addressof(frame.value_))) result(detail::call(std::forward<G>(*frame.g_)));
       }
       return run_result::done;
     } catch (...) {
@@ -67,7 +66,7 @@ class branch_frame {
   [[gnu::cold, gnu::noinline]] static void drop(worker_core& w, slot& s) noexcept {
     const join_result how = abandon(w, s);
     // Reclaimed: nothing was made; and when the stack was full, the slot is not even ours.
-    if (how != join_result::reclaimed) ender{in(s), how};
+    if (how != join_result::reclaimed) const ender end{in(s), how};
   }
 
  private:
@@ -85,8 +84,7 @@ class branch_frame {
       }
     }
   };
-  using stored =
-      std::conditional_t<std::is_reference_v<result>, std::add_pointer_t<result>, std::remove_cv_t<result>>;
+  using stored = std::conditional_t<std::is_reference_v<result>, std::add_pointer_t<result>, std::remove_cv_t<result>>;
 
   std::remove_reference_t<G>* g_;
   union {
@@ -98,9 +96,9 @@ class branch_frame {
 template <class F, class G>
 [[gnu::cold, gnu::noinline]] std::tuple<result_of<F>, result_of<G>> fork_join_foreign(F& f, G& g);
 
-/// The two-way fork_join that all others are made of. Whoever knows that the thread is a worker says so, not to save the
-/// test: each instantiation then has one caller, and gcc inlines it there, late enough that a recursion through it is
-/// first split at its leaf test. (Forced inlining prevents that and makes fib a quarter slower.)
+/// The two-way fork_join that all others are made of. Whoever knows that the thread is a worker says so, not to save
+/// the test: each instantiation then has one caller, and gcc inlines it there, late enough that a recursion through it
+/// is first split at its leaf test. (Forced inlining prevents that and makes fib a quarter slower.)
 template <bool KnownWorker, class F, class G>
 inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
   worker_core* const w = self;
@@ -111,7 +109,7 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
       if (w == &foreign_worker) {
         if constexpr (!std::is_lvalue_reference_v<F> && std::is_move_constructible_v<F>) {
           // Another object for the cold path: its address is taken there, and f itself can stay in registers.
-          F moved(std::move(f));
+          F moved(std::forward<F>(f));
           return fork_join_foreign<F, G>(moved, g);
         } else {
           return fork_join_foreign<F, G>(f, g);

@@ -41,7 +41,8 @@ class scheduler_core;
 class scheduler {
  public:
   /// Starts the team.
-  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy or join (the
+  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy or join
+  /// (the
   ///         message names the value and the remedy); std::system_error when the system has no threads left.
   explicit scheduler(const options& chosen = {});
   /// Stops and joins all threads.

@@ -1,9 +1,9 @@
 // task_group: any number of tasks that are waited for together.
 //
-// The group that belongs innermost on its worker's task stack keeps its tasks there: no allocation for closures of up to
-// 40 bytes, no fence, no atomic read-modify-write. Any other use (a group of an enclosing scope, a member of an object,
-// another task's group, a group of a thread outside of the scheduler) goes through detached tasks on the heap, which
-// idle workers and the group's own `wait` take.
+// The group that belongs innermost on its worker's task stack keeps its tasks there: no allocation for closures of up
+// to 40 bytes, no fence, no atomic read-modify-write. Any other use (a group of an enclosing scope, a member of an
+// object, another task's group, a group of a thread outside of the scheduler) goes through detached tasks on the heap,
+// which idle workers and the group's own `wait` take.
 //
 // Invariants
 //  1. The tasks on the stack are the slots [base_, top_) of `owner_`, contiguous and in spawn order; only the owner's
@@ -13,13 +13,12 @@
 //  3. A wait may find other tasks above top_ (two groups waited for in the order they were made, or a wait inside a
 //     branch). It then runs its own tasks where they are and leaves empty tasks in their slots, which the group's
 //     destructor takes off.
-//  4. pending_ counts the detached tasks that have not finished; it changes under the lock of the scheduler's board.
+//  4. What only some groups need, detached tasks and exceptions, is in rest_, made when it is first needed.
 #pragma once
 
 #include <atomic>
 #include <cassert>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <new>
 #include <stop_token>
@@ -41,14 +40,13 @@ class task_group;
 
 namespace detail {
 
-class detached_board;
-struct group_waiter;
+class group_rest;
 
 /// A task of a group that is not on any task stack.
 struct detached_task : task {
-  task_group* group = nullptr;
-  std::uint64_t order = 0;           ///< place in the group's spawn order
-  detached_task* next = nullptr;     ///< in the group's queue or list of taken tasks
+  group_rest* home = nullptr;
+  std::uint64_t order = 0;        ///< place in the group's spawn order
+  detached_task* next = nullptr;  ///< in the group's queue or list of taken tasks
   detached_task* previous = nullptr;
 };
 
@@ -57,16 +55,19 @@ struct detached_task : task {
 /// Runs tasks and waits for all of them.
 ///
 /// Thread safety: `run` and `cancel` may be called by any thread and by tasks of the group itself, also while another
-/// thread is in `wait`. `wait` is for whoever constructed the group, or, when the group does not lie on the C++ stack of
-/// a task, for anybody but its own tasks. To construct, run and wait in one function is usual and the fastest.
+/// thread is in `wait`. `wait` is for whoever constructed the group, or, when the group does not lie on the C++ stack
+/// of a task, for anybody but its own tasks. To construct, run and wait in one function is usual and the fastest.
 class task_group {
  public:
   task_group() noexcept : task_group(std::stop_token{}) {}
   /// A group that counts as cancelled as soon as a stop is requested.
   explicit task_group(std::stop_token stop) noexcept;
-  /// Waits for tasks that were not waited for; when an exception is on its way through, those that have not begun are
+  /// Waits for tasks that were not waited for; while an exception is on its way through, those that have not begun are
   /// skipped. Exceptions of tasks are lost here: call wait().
-  ~task_group();
+  ~task_group() {
+    if (top_ != base_ || rest_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+      end();
+  }
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
@@ -80,7 +81,12 @@ class task_group {
   /// Runs tasks of the group until all have finished; runs nothing else (unless the join is `random`). Afterwards the
   /// group can be used again.
   /// @throws of the exceptions that tasks threw the one that is first in spawn order.
-  group_status wait();
+  group_status wait() {
+    if (on_stack_of(*detail::self) && top_ != base_) wait_for_stack(*detail::self);
+    if (rest_.load(std::memory_order_relaxed) == nullptr && !canceled()) [[likely]]
+      return group_status::complete;
+    return wait_for_rest();
+  }
 
   /// Skips the tasks that have not begun. Those that run go on; they may ask canceled().
   void cancel() noexcept {
@@ -94,27 +100,25 @@ class task_group {
   }
 
  private:
-  friend class detail::detached_board;
-
   template <class F>
   struct stack_closure;
   template <class F>
   struct detached_closure;
 
-  /// Where in the spawn order a task on the stack is; detached tasks come after those.
-  static constexpr std::uint64_t first_detached = std::uint64_t{1} << 40;
-
+  template <class F, class Order>
+  void run_body(F& f, Order order) noexcept;
   template <class F>
-  void run_body(F& f, std::uint64_t order) noexcept;
+  [[gnu::cold, gnu::noinline]] void run_otherwise(F&& f);
   template <class F>
   void push(detail::worker_core& w, detail::slot& s, F&& f);
   void push_detached(detail::detached_task& t) noexcept;
-  void bind_board();
-  void end_detached(detail::detached_task& t) noexcept;
+  static void end_detached(detail::detached_task& t) noexcept;
   void record(std::uint64_t order) noexcept;
 
   void wait_for_stack(detail::worker_core& w) noexcept;
-  void wait_for_detached();
+  group_status wait_for_rest();
+  void end() noexcept;
+  detail::group_rest& rest();
   [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept {
     return &w == owner_ && w.activation == activation_;
   }
@@ -126,30 +130,17 @@ class task_group {
   std::uint64_t activation_ = 0;          ///< of the owner at construction
   detail::slot* base_ = nullptr;
   detail::slot* top_ = nullptr;
+  std::atomic<detail::group_rest*> rest_{nullptr};
   std::uint64_t run_at_once_ = 0;  ///< tasks that run() ran itself because the stack was full
-  int unwinding_;                  ///< exceptions in flight at construction
   std::stop_token stop_;
   std::atomic<bool> canceled_{false};
-  std::atomic<bool> failed_{false};
-
-  // Detached tasks; all under the board's lock.
-  std::atomic<detail::detached_board*> board_{nullptr};
-  std::atomic<std::uint64_t> pending_{0};
-  std::uint64_t detached_ = 0;  ///< detached so far; gives their order
-  detail::detached_task* queue_first_ = nullptr;
-  detail::detached_task* queue_last_ = nullptr;
-  detail::detached_task* taken_ = nullptr;
-  detail::group_waiter* waiters_ = nullptr;
-  task_group* next_ready_ = nullptr;  ///< in the board's list of groups with queued tasks
-  std::uint64_t error_order_ = 0;
-  std::exception_ptr error_;
 };
 
 template <class F>
 struct task_group::stack_closure {
   /// Kept in the slot when it fits, behind a pointer otherwise.
-  static constexpr bool in_slot = sizeof(F) <= detail::closure_bytes && alignof(F) <= alignof(void*) &&
-                                  std::is_nothrow_move_constructible_v<F>;
+  static constexpr bool in_slot =
+      sizeof(F) <= detail::closure_bytes && alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
 
   template <class G>
   static void store(detail::slot& s, G&& f) {
@@ -163,7 +154,7 @@ struct task_group::stack_closure {
   static detail::run_result run(detail::task& t, detail::run_by who) {
     auto& s = static_cast<detail::slot&>(t);
     auto& group = *static_cast<task_group*>(s.context);
-    const std::uint64_t order = group.order_of(s);
+    const auto order = [&]() noexcept { return group.order_of(s); };
     if constexpr (!in_slot) {
       const std::unique_ptr<F> f(*std::launder(reinterpret_cast<F**>(s.closure)));
       if (who == detail::run_by::owner) s.run = &run_nothing;
@@ -192,12 +183,13 @@ struct task_group::stack_closure {
 
 template <class F>
 struct task_group::detached_closure : detail::detached_task {
+  task_group& group;
   union {
     F f;
   };
 
   template <class G>
-  explicit detached_closure(G&& from) : f(std::forward<G>(from)) {
+  detached_closure(task_group& of, G&& from) : group(of), f(std::forward<G>(from)) {
     run = &run_detached;
   }
   ~detached_closure() {}  // f is ended by run_detached
@@ -207,20 +199,20 @@ struct task_group::detached_closure : detail::detached_task {
   static detail::run_result run_detached(detail::task& t, detail::run_by /*who*/) {
     // The closure ends before the group can: what it captured may go away with the group. The memory ends last.
     const std::unique_ptr<detached_closure> closure(&static_cast<detached_closure&>(t));
-    closure->group->run_body(closure->f, closure->order);
+    closure->group.run_body(closure->f, [&]() noexcept { return closure->order; });
     std::destroy_at(std::addressof(closure->f));
-    closure->group->end_detached(*closure);
+    end_detached(*closure);
     return detail::run_result::released;
   }
 };
 
-template <class F>
-void task_group::run_body(F& f, std::uint64_t order) noexcept {
+template <class F, class Order>
+void task_group::run_body(F& f, Order order) noexcept {
   if (canceled()) return;
   try {
     std::move(f)();
   } catch (...) {
-    record(order);
+    record(order());
   }
 }
 
@@ -235,20 +227,33 @@ void task_group::push(detail::worker_core& w, detail::slot& s, F&& f) {
 }
 
 template <class F>
-void task_group::run(F&& f) {
+inline void task_group::run(F&& f) {
+  detail::worker_core& w = *detail::self;
+  detail::slot* const s = w.head.load();
+  if (on_stack_of(w) && s == top_ && !w.must_attend(s)) [[likely]] {
+    push(w, *s, std::forward<F>(f));
+  } else if constexpr (!std::is_lvalue_reference_v<F> && std::is_move_constructible_v<F>) {
+    // Another object for the cold path, whose address is taken there: f itself is built in the slot.
+    F moved(std::forward<F>(f));
+    run_otherwise(std::move(moved));
+  } else {
+    run_otherwise(std::forward<F>(f));
+  }
+}
+
+template <class F>
+void task_group::run_otherwise(F&& f) {
   detail::worker_core& w = *detail::self;
   detail::slot* const s = w.head.load();
   if (!on_stack_of(w) || s != top_) {
-    bind_board();
-    push_detached(*new detached_closure<std::decay_t<F>>(std::forward<F>(f)));
-  } else if (!w.must_attend(s)) [[likely]] {
-    push(w, *s, std::forward<F>(f));
+    rest();  // may throw, and must then do so before the closure is made
+    push_detached(*new detached_closure<std::decay_t<F>>(*this, std::forward<F>(f)));
   } else if (s != w.end) {
     push(w, *s, std::forward<F>(f));
     detail::attend(w);
   } else {
     std::decay_t<F> body(std::forward<F>(f));
-    run_body(body, order_of(*s) + run_at_once_++);
+    run_body(body, [&, n = run_at_once_++]() noexcept { return order_of(*s) + n; });
   }
 }
 

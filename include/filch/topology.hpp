@@ -16,14 +16,15 @@ struct topology {
     int cpu = 0;
   };
   std::vector<core_info> cpus;
-  int usable_cpus = 1;      ///< hardware threads in the affinity mask
-  double quota_cpus = 0;    ///< the cgroup's CPU quota in processors; 0: none
-  int usable_workers = 1;   ///< what `workers = 0` means: the affinity mask and the quota (rounded up), whichever is less
+  int usable_cpus = 1;    ///< hardware threads in the affinity mask
+  double quota_cpus = 0;  ///< the cgroup's CPU quota in processors; 0: none
+  int usable_workers =
+      1;  ///< what `workers = 0` means: the affinity mask and the quota (rounded up), whichever is less
   int packages = 1;
   int numa_nodes = 1;
   int cores = 1;
-  std::string source;       ///< "hwloc" or "sysfs"
-  std::string model;        ///< name of the processor
+  std::string source;  ///< "hwloc" or "sysfs"
+  std::string model;   ///< name of the processor
 };
 
 /// Looks at the machine anew; takes about a millisecond.

@@ -6,10 +6,10 @@
 //
 // Where it deviates, and why. The paper keeps tail and split in one word that thieves compare-and-swap and the owner
 // stores half of, with a memory fence in shrink. Here the owner's change of split is a compare-and-swap of the whole
-// word as well: it is off the fast path, it needs no stand-alone fence, and it re-reads tail by failing. `all_stolen` is
-// a bit of the same word instead of a flag beside it. The word also carries an epoch, which the owner changes whenever
-// it has finished a task that it took from somebody: a waiter that validated what it is about to take (docs/protocols/
-// wait.md) then loses its compare-and-swap if that validation has expired.
+// word as well: it is off the fast path, it needs no stand-alone fence, and it re-reads tail by failing. `all_stolen`
+// is a bit of the same word instead of a flag beside it. The word also carries an epoch, which the owner changes
+// whenever it has finished a task that it took from somebody: a waiter that validated what it is about to take
+// (docs/protocols/ wait.md) then loses its compare-and-swap if that validation has expired.
 //
 // Who may call what: owner only, except load and take.
 //
@@ -44,8 +44,8 @@ class split_deque {
   /// What thieves see now. Any thread.
   [[nodiscard]] view load() const noexcept;
 
-  /// Takes the `count` oldest shared tasks if the word is still as it was seen; they are [seen.tail, seen.tail + count).
-  /// Any thread. False: somebody else changed the word.
+  /// Takes the `count` oldest shared tasks if the word is still as it was seen; they are [seen.tail, seen.tail +
+  /// count). Any thread. False: somebody else changed the word.
   [[nodiscard]] bool take(const view& seen, index count) noexcept;
 
   /// Nothing was shared or left over: task `first` alone becomes the shared part.
@@ -55,9 +55,9 @@ class split_deque {
   void grow(index new_split) noexcept;
 
   enum class shrunk : std::uint8_t {
-    reclaimed,   ///< split <= wanted now
-    taken,       ///< the wanted task is stolen, newer ones are not
-    all_stolen   ///< every task is stolen
+    reclaimed,  ///< split <= wanted now
+    taken,      ///< the wanted task is stolen, newer ones are not
+    all_stolen  ///< every task is stolen
   };
   /// Moves split down to (tail + split) / 2, or to `wanted` when that is lower, so that `wanted` becomes private.
   /// `new_split` receives the split point.

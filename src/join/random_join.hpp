@@ -1,7 +1,7 @@
 // Random stealing while waiting (section 4.3 of the Lace paper): from the thief first, then from anybody.
 //
-// Runs tasks that have nothing to do with the awaited one: stacks may grow beyond the serial ones, and a lock held across
-// a join may be wanted by such a task on the same thread. An option, never the default.
+// Runs tasks that have nothing to do with the awaited one: stacks may grow beyond the serial ones, and a lock held
+// across a join may be wanted by such a task on the same thread. An option, never the default.
 #pragma once
 
 #include "join/join.hpp"

@@ -1,9 +1,9 @@
 // Transitive leapfrogging (Wool; section 4.3 of the Lace paper): steal from the thief, or from whoever stole from it
 // inside the awaited task, and so on.
 //
-// Deviation: Wool follows one chain; here every stolen task above the base of the awaited activation is followed, newest
-// first, so that a thief which is busy itself does not hide those that it was robbed by. What may be taken is exact:
-// descendants of the awaited task only (docs/protocols/wait.md).
+// Deviation: Wool follows one chain; here every stolen task above the base of the awaited activation is followed,
+// newest first, so that a thief which is busy itself does not hide those that it was robbed by. What may be taken is
+// exact: descendants of the awaited task only (docs/protocols/wait.md).
 #pragma once
 
 #include "join/join.hpp"

@@ -40,8 +40,8 @@ void lace::answer(worker& w) noexcept {
     w.count(&counters::grows);
   }
   w.count(&counters::offers);
-  // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before it
-  // sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
+  // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
+  // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
   w.calm();
   w.idle.offered(w);
 }

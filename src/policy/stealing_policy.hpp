@@ -3,8 +3,8 @@
 //
 // A thief that takes several tasks marks all but the newest `batched`, pushes a proxy for each onto its own stack, runs
 // the newest, and then its proxies, newest first. Who runs a proxy (the thief, or one who stole it from there) first
-// moves the original from batched to taken; its owner, come to its join, may instead take a batched task back. So a task
-// that nobody has begun never makes its owner wait, and a proxy that comes too late does nothing.
+// moves the original from batched to taken; its owner, come to its join, may instead take a batched task back. So a
+// task that nobody has begun never makes its owner wait, and a proxy that comes too late does nothing.
 #pragma once
 
 #include <memory>

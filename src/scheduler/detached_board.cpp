@@ -10,51 +10,57 @@
 #include "worker/worker.hpp"
 
 namespace filch::detail {
+namespace {
 
-void detached_board::push(task_group& group, detached_task& t) noexcept {
+/// In the spawn order, detached tasks come after those on the stack.
+constexpr std::uint64_t first_detached = std::uint64_t{1} << 40;
+
+}  // namespace
+
+void detached_board::push(group_rest& group, detached_task& t) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    t.group = &group;
-    t.order = task_group::first_detached + group.detached_++;
+    t.home = &group;
+    t.order = first_detached + group.spawned++;
     t.next = nullptr;
     t.state.store(task_state{}.pack(), std::memory_order_relaxed);  // under the lock
-    if (group.queue_first_ == nullptr) {
-      group.queue_first_ = &t;
-      group.next_ready_ = nullptr;
-      (ready_first_ == nullptr ? ready_first_ : ready_last_->next_ready_) = &group;
+    if (group.queue_first == nullptr) {
+      group.queue_first = &t;
+      group.next_ready = nullptr;
+      (ready_first_ == nullptr ? ready_first_ : ready_last_->next_ready) = &group;
       ready_last_ = &group;
     } else {
-      group.queue_last_->next = &t;
+      group.queue_last->next = &t;
     }
-    group.queue_last_ = &t;
+    group.queue_last = &t;
     // [DB2] relaxed: written under the lock.
-    group.pending_.store(group.pending_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    group.pending.store(group.pending.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     // [DB1] seq_cst: before the look for sleepers [SL1].
     queued_.store(queued_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
-    if (group.waiters_ != nullptr) group.waiters_->w->parker.unpark();
+    if (group.waiters != nullptr) group.waiters->w->parker.unpark();
   }
   idle_.offered();
 }
 
-void detached_board::forget_ready(const task_group& group) noexcept {
-  task_group* before = nullptr;
-  for (task_group* g = ready_first_; g != &group; g = g->next_ready_) before = g;
-  (before == nullptr ? ready_first_ : before->next_ready_) = group.next_ready_;
+void detached_board::forget_ready(const group_rest& group) noexcept {
+  group_rest* before = nullptr;
+  for (group_rest* g = ready_first_; g != &group; g = g->next_ready) before = g;
+  (before == nullptr ? ready_first_ : before->next_ready) = group.next_ready;
   if (ready_last_ == &group) ready_last_ = before;
 }
 
-detached_task* detached_board::pop(task_group& group) noexcept {
-  detached_task* const t = group.queue_first_;
-  group.queue_first_ = t->next;
-  if (group.queue_first_ == nullptr) {
-    group.queue_last_ = nullptr;
+detached_task* detached_board::pop(group_rest& group) noexcept {
+  detached_task* const t = group.queue_first;
+  group.queue_first = t->next;
+  if (group.queue_first == nullptr) {
+    group.queue_last = nullptr;
     forget_ready(group);
   }
   queued_.store(queued_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);  // under the lock
   t->previous = nullptr;
-  t->next = group.taken_;
-  if (group.taken_ != nullptr) group.taken_->previous = t;
-  group.taken_ = t;
+  t->next = group.taken;
+  if (group.taken != nullptr) group.taken->previous = t;
+  group.taken = t;
   return t;
 }
 
@@ -66,26 +72,26 @@ detached_task* detached_board::pop_any() noexcept {
 
 void detached_board::end(detached_task& t) noexcept {
   const std::lock_guard lock(mutex_);
-  task_group& group = *t.group;
-  (t.previous == nullptr ? group.taken_ : t.previous->next) = t.next;
+  group_rest& group = *t.home;
+  (t.previous == nullptr ? group.taken : t.previous->next) = t.next;
   if (t.next != nullptr) t.next->previous = t.previous;
-  const std::uint64_t left = group.pending_.load(std::memory_order_relaxed) - 1;
+  const std::uint64_t left = group.pending.load(std::memory_order_relaxed) - 1;
   if (left == 0) {
     // Still under the lock, which a sleeping waiter needs before it can return.
-    for (const group_waiter* waiter = group.waiters_; waiter != nullptr; waiter = waiter->next) {
+    for (const group_waiter* waiter = group.waiters; waiter != nullptr; waiter = waiter->next) {
       waiter->w->parker.unpark();
     }
   }
   // [DB3] release: what the tasks did, for whoever sees 0 ([DB4]); the last touch of the group, which may end now.
-  group.pending_.store(left, std::memory_order_release);
+  group.pending.store(left, std::memory_order_release);
 }
 
-bool detached_board::help_taken(worker& w, task_group& group) noexcept {
+bool detached_board::help_taken(worker& w, group_rest& group) noexcept {
   std::array<lineage, 8> running{};
   std::size_t n = 0;
   {
     const std::lock_guard lock(mutex_);
-    for (const detached_task* t = group.taken_; t != nullptr && n < running.size(); t = t->next) {
+    for (const detached_task* t = group.taken; t != nullptr && n < running.size(); t = t->next) {
       const auto state = task_state::unpack(t->state.load(std::memory_order_acquire));  // [TS7]
       if (state.status == task_status::taken) running[n++] = {state.thief, state.epoch};
     }
@@ -96,30 +102,35 @@ bool detached_board::help_taken(worker& w, task_group& group) noexcept {
   return false;
 }
 
-void detached_board::sleep(worker& w, task_group& group) noexcept {
+void detached_board::sleep(worker& w, group_rest& group) noexcept {
   group_waiter here{&w, nullptr};
   std::unique_lock lock(mutex_);
-  if (group.pending_.load(std::memory_order_relaxed) == 0 || group.queue_first_ != nullptr) return;
-  here.next = group.waiters_;
-  group.waiters_ = &here;
+  if (group.pending.load(std::memory_order_relaxed) == 0 || group.queue_first != nullptr) return;
+  here.next = group.waiters;
+  group.waiters = &here;
   lock.unlock();
   w.count(&counters::parks);
   // What a taken task offers meanwhile is not waited for: its owner or an idle worker will run it.
   w.parker.park();
   lock.lock();
-  group_waiter** link = &group.waiters_;
+  group_waiter** link = &group.waiters;
   while (*link != &here) link = &(*link)->next;
   *link = here.next;
 }
 
-void detached_board::wait(worker& w, task_group& group) noexcept {
+void detached_board::wait(group_rest& group) {
+  // [DB4] acquire: what the tasks did, from [DB3].
+  if (group.pending.load(std::memory_order_acquire) == 0) return;
+  home_.run([&] { wait_as(static_cast<worker&>(*self), group); });
+}
+
+void detached_board::wait_as(worker& w, group_rest& group) noexcept {
   patience spinning;
-  // [DB4] acquire: from [DB3].
-  while (group.pending_.load(std::memory_order_acquire) != 0) {
+  while (group.pending.load(std::memory_order_acquire) != 0) {  // [DB4]
     detached_task* t = nullptr;
     if (w.activations.has_room()) {
       const std::lock_guard lock(mutex_);
-      if (group.queue_first_ != nullptr) t = pop(group);
+      if (group.queue_first != nullptr) t = pop(group);
     }
     if (t != nullptr) {
       w.run_taken(*t, nullptr);

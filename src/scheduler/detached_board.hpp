@@ -1,8 +1,7 @@
 // The detached tasks of a scheduler: those of groups that may not use a task stack. Kept in the groups' own queues;
 // the board lists the groups that have some queued, for idle workers.
 //
-// One lock per scheduler: this is the general path, not the fast one. All members of task_group that its header lists
-// under the board's lock are touched under it only.
+// One lock per scheduler: this is the general path, not the fast one. It guards the groups' queues as well.
 //
 // Thread safety: any thread may call anything.
 #pragma once
@@ -10,9 +9,10 @@
 #include <cstdint>
 
 #include <filch/platform/memory.hpp>
-#include <filch/task_group.hpp>
+#include <filch/scheduler.hpp>
 
 #include "platform/thread.hpp"
+#include "scheduler/group_rest.hpp"
 
 namespace filch {
 class sleepers;
@@ -21,18 +21,12 @@ class worker;
 
 namespace filch::detail {
 
-/// A worker that sleeps in a group's wait.
-struct group_waiter {
-  worker* w;
-  group_waiter* next;
-};
-
 class detached_board {
  public:
   detached_board(scheduler& home, sleepers& idle) noexcept : home_(home), idle_(idle) {}
 
   /// Queues a task of the group and wakes somebody for it.
-  void push(task_group& group, detached_task& t) noexcept;
+  void push(group_rest& group, detached_task& t) noexcept;
   /// A task has run: takes it out of its group, which may be gone afterwards.
   void end(detached_task& t) noexcept;
   /// Is anything queued?
@@ -43,22 +37,21 @@ class detached_board {
   /// Takes the oldest task of some group; null when there is none.
   detached_task* pop_any() noexcept;
 
-  /// Waits, as worker `w`, until all detached tasks of the group have ended; runs them and parts of them meanwhile.
-  void wait(worker& w, task_group& group) noexcept;
-
-  [[nodiscard]] scheduler& home() const noexcept { return home_; }
+  /// Waits until all detached tasks of the group have ended; runs them and parts of them meanwhile.
+  void wait(group_rest& group);
 
  private:
-  detached_task* pop(task_group& group) noexcept;
-  bool help_taken(worker& w, task_group& group) noexcept;
-  void sleep(worker& w, task_group& group) noexcept;
-  void forget_ready(const task_group& group) noexcept;
+  detached_task* pop(group_rest& group) noexcept;
+  void wait_as(worker& w, group_rest& group) noexcept;
+  bool help_taken(worker& w, group_rest& group) noexcept;
+  void sleep(worker& w, group_rest& group) noexcept;
+  void forget_ready(const group_rest& group) noexcept;
 
   scheduler& home_;
   sleepers& idle_;
   platform::mutex mutex_;
-  task_group* ready_first_ = nullptr;
-  task_group* ready_last_ = nullptr;
+  group_rest* ready_first_ = nullptr;
+  group_rest* ready_last_ = nullptr;
   platform::atomic<std::uint64_t> queued_{0};
 };
 

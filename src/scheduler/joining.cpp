@@ -1,7 +1,8 @@
 // The slow paths of push and join: what the inlined fast path of worker_core.hpp calls when it may not go on.
+#include "scheduler/joining.hpp"
+
 #include "platform/clock.hpp"
 #include "policy/policy.hpp"
-#include "scheduler/joining.hpp"
 #include "scheduler/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/worker.hpp"

@@ -7,8 +7,8 @@
 
 namespace filch::detail {
 
-/// Waits until a taken task is done and helps with it meanwhile. `reclaimed`: nobody had begun it, and it is the owner's
-/// again, who has to run it.
+/// Waits until a taken task is done and helps with it meanwhile. `reclaimed`: nobody had begun it, and it is the
+/// owner's again, who has to run it.
 join_result wait_for(worker& w, task& t) noexcept;
 
 /// Joins an offered task without taking it off the stack, where newer ones may lie above it.

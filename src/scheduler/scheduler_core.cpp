@@ -13,8 +13,8 @@ namespace {
 
 /// Which counter of a worker adds to which number of the statistics.
 struct counter_pair {
-  counters::value counters::*from;
-  std::uint64_t statistics::*to;
+  counters::value counters::* from;
+  std::uint64_t statistics::* to;
 };
 constexpr std::array counter_pairs{
     counter_pair{&counters::steals, &statistics::steals},
@@ -41,17 +41,12 @@ statistics total(const team& everybody) {
 }  // namespace
 
 scheduler_core::scheduler_core(scheduler& home, configuration chosen)
-    : home_(home),
-      chosen_(std::move(chosen)),
-      idle_(team_),
-      policy_(make_policy(chosen_)),
-      board_(home, idle_) {
+    : home_(home), chosen_(std::move(chosen)), idle_(team_), policy_(make_policy(chosen_)), board_(home, idle_) {
   for (int i = 0; i < chosen_.workers; ++i) add_worker();
   try {
     for (int i = 1; i < chosen_.workers; ++i) {
       worker& w = team_[static_cast<std::uint32_t>(i)];
-      threads_.push_back(
-          std::make_unique<platform::thread>(platform::worker_stack_bytes(), [this, &w] { work(w); }));
+      threads_.push_back(std::make_unique<platform::thread>(platform::worker_stack_bytes(), [this, &w] { work(w); }));
     }
   } catch (...) {
     stop();
@@ -74,8 +69,8 @@ worker& scheduler_core::add_worker() {
     throw std::runtime_error("filch: " + std::to_string(number) +
                              " threads take part in one scheduler; let fewer threads call run at the same time");
   }
-  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, team_, idle_, *policy_,
-                                    chosen_.stack_bytes);
+  auto w =
+      std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, team_, idle_, *policy_, chosen_.stack_bytes);
   w->offered = policy_->make_offer();
   team_.add(std::move(w));
   return team_[number];

@@ -1,5 +1,5 @@
-// The activations of a worker, published: which taken tasks it is in the middle of, outermost first, each with the index
-// where its own tasks begin on the worker's stack.
+// The activations of a worker, published: which taken tasks it is in the middle of, outermost first, each with the
+// index where its own tasks begin on the worker's stack.
 //
 // The owner begins and ends activations; any thread asks whether one is active. An entry holds number and base in one
 // word, so that what is read together belongs together; ending an activation erases its entry. Numbers only grow.

@@ -20,8 +20,8 @@ struct task_state {
 
   task_status status = task_status::pending;
   bool waiting = false;
-  std::uint16_t thief = 0;   ///< number of the worker that has it
-  std::uint64_t epoch = 0;   ///< of that worker's activation (taken) or batch (batched)
+  std::uint16_t thief = 0;  ///< number of the worker that has it
+  std::uint64_t epoch = 0;  ///< of that worker's activation (taken) or batch (batched)
 
   [[nodiscard]] static task_state unpack(std::uint64_t word) noexcept {
     return {.status = static_cast<task_status>(word & 7),

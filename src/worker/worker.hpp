@@ -59,7 +59,7 @@ class worker : public detail::worker_core {
   /// The owner has looked.
   void calm() noexcept { attention.store(end, std::memory_order_relaxed); }  // [AT1]
 
-  void count(counters::value counters::*which) noexcept {
+  void count(counters::value counters::* which) noexcept {
     auto& c = counted.*which;
     c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
   }
@@ -93,12 +93,12 @@ class worker : public detail::worker_core {
   team& everybody;
   sleepers& idle;
   policy& rules;
-  detail::slot* const base;                    ///< any thread: first slot of the task stack
-  activation_list activations;                 ///< any thread may ask
-  platform::parker parker;                     ///< any thread may unpark
-  platform::atomic<bool> sleeping{false};      ///< any thread: idle and asleep; see sleepers
-  std::unique_ptr<filch::offer> offered;       ///< the policy's; what of it is for thieves, the policy says
-  counters counted;                            ///< any thread may read
+  detail::slot* const base;                ///< any thread: first slot of the task stack
+  activation_list activations;             ///< any thread may ask
+  platform::parker parker;                 ///< any thread may unpark
+  platform::atomic<bool> sleeping{false};  ///< any thread: idle and asleep; see sleepers
+  std::unique_ptr<filch::offer> offered;   ///< the policy's; what of it is for thieves, the policy says
+  counters counted;                        ///< any thread may read
 
  private:
   /// A task this worker is in the middle of, and who waits for it.

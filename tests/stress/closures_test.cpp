@@ -1,12 +1,12 @@
 // Closures of groups while their slots are used again at once, for every size and movability.
-#include <gtest/gtest.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <numeric>
 #include <utility>
+
+#include <gtest/gtest.h>
 
 #include "support.hpp"
 

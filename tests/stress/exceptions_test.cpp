@@ -1,9 +1,9 @@
 // Exceptions from tasks that others run: nothing is lost, nothing runs twice, and the right one arrives.
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <cstddef>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "support.hpp"
 

@@ -1,8 +1,8 @@
 // Every task runs exactly once, by identity, whatever the policy, the join and the number of workers.
-#include <gtest/gtest.h>
-
 #include <cstddef>
 #include <memory>
+
+#include <gtest/gtest.h>
 
 #include "support.hpp"
 

@@ -1,9 +1,9 @@
 // Schedulers come and go, contain each other, and are used by many threads at once.
-#include <gtest/gtest.h>
-
 #include <cstddef>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "support.hpp"
 
@@ -107,8 +107,7 @@ TEST_P(external_threads, nested_schedulers) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(stress, external_threads, testing::ValuesIn(tests::configurations({1, 2, 5})),
-                         tests::name_of);
+INSTANTIATE_TEST_SUITE_P(stress, external_threads, testing::ValuesIn(tests::configurations({1, 2, 5})), tests::name_of);
 
 }  // namespace
 }  // namespace filch

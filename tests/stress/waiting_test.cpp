@@ -1,7 +1,4 @@
 // Waiting is safe: locks held across joins, deep recursion, and no task that does not belong to the awaited one.
-#include <gtest/gtest.h>
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -10,6 +7,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <pthread.h>
 
 #include "support.hpp"
 

@@ -1,10 +1,10 @@
 #include "platform/cgroup.hpp"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace filch::platform {
 namespace {

@@ -1,7 +1,3 @@
-#include <filch/fork_join.hpp>
-
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -9,6 +5,10 @@
 #include <tuple>
 #include <type_traits>
 #include <vector>
+
+#include <gtest/gtest.h>
+
+#include <filch/fork_join.hpp>
 
 #include "support.hpp"
 
@@ -39,8 +39,7 @@ TEST(fork_join, on_one_worker_is_two_calls_in_order) {
   scheduler one({.workers = 1});
   std::vector<int> order;
   one.run([&] {
-    fork_join([&] { order.push_back(1); },
-              [&] { fork_join([&] { order.push_back(2); }, [&] { order.push_back(3); }); },
+    fork_join([&] { order.push_back(1); }, [&] { fork_join([&] { order.push_back(2); }, [&] { order.push_back(3); }); },
               [&] { order.push_back(4); });
   });
   EXPECT_EQ(order, (std::vector{1, 2, 3, 4}));

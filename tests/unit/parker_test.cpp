@@ -1,8 +1,8 @@
 #include "platform/parker.hpp"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 namespace filch::platform {
 namespace {

@@ -1,10 +1,10 @@
 #include "deque/ring_deque.hpp"
 
-#include <gtest/gtest.h>
-
 #include <deque>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace filch::deque {
 namespace {

@@ -1,8 +1,3 @@
-#include <filch/scheduler.hpp>
-
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -10,6 +5,11 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <filch/scheduler.hpp>
 
 #include "support.hpp"
 
@@ -74,7 +74,9 @@ TEST(scheduler, counts_what_happens_between_workers) {
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 

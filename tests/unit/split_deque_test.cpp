@@ -1,8 +1,8 @@
 #include "deque/split_deque.hpp"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 namespace filch::deque {
 namespace {

@@ -1,7 +1,3 @@
-#include <filch/task_group.hpp>
-
-#include <gtest/gtest.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -12,6 +8,10 @@
 #include <stop_token>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
+
+#include <filch/task_group.hpp>
 
 #include "support.hpp"
 
@@ -61,9 +61,7 @@ template <std::size_t Bytes>
 struct sized {
   std::array<unsigned char, Bytes> bytes;
   std::atomic<std::size_t>* sum;
-  void operator()() const {
-    sum->fetch_add(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}));
-  }
+  void operator()() const { sum->fetch_add(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0})); }
 };
 
 template <std::size_t Bytes>

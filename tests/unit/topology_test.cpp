@@ -1,9 +1,9 @@
-#include <filch/topology.hpp>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <set>
+#include <filch/topology.hpp>
 
 namespace filch {
 namespace {

@@ -35,7 +35,7 @@ inline constexpr std::size_t closure_bytes = 40;
 
 /// One task of a task stack: a cache line.
 struct alignas(64) slot : task {
-  void* context;                   ///< fork_join: its frame; task_group: the group
+  void* context;                     ///< fork_join: its frame; task_group: the group
   std::byte closure[closure_bytes];  ///< task_group: the closure
 };
 static_assert(sizeof(slot) == 64);

@@ -28,8 +28,8 @@ struct alignas(64) worker_core {
   std::uint64_t activation = 0;  ///< which taken task or root the worker is in; a new number for each
   const void* frame = nullptr;   ///< an address on the C++ stack above every frame of that task
 
-  /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner then looks at is
-  /// ordered by the policy's own operations.
+  /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner
+  /// then looks at is ordered by the policy's own operations.
   alignas(64) platform::atomic<slot*> attention{nullptr};
 
   /// True when a push into `s` has to take the slow path.

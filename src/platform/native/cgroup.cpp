@@ -92,8 +92,6 @@ double quota_of(const fs::path& root, bool version_2) {
 
 }  // namespace
 
-double cgroup_quota(const std::filesystem::path& root) {
-  return least_of(quota_of(root, false), quota_of(root, true));
-}
+double cgroup_quota(const std::filesystem::path& root) { return least_of(quota_of(root, false), quota_of(root, true)); }
 
 }  // namespace filch::platform

@@ -1,7 +1,7 @@
 // Where hardware threads are, from hwloc, which also knows machines that are described and not there (HWLOC_SYNTHETIC).
-#include <hwloc.h>
-
 #include <memory>
+
+#include <hwloc.h>
 
 #include "platform/usable.hpp"
 

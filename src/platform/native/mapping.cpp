@@ -1,8 +1,8 @@
 #include "platform/mapping.hpp"
 
-#include <sys/mman.h>
-
 #include <new>
+
+#include <sys/mman.h>
 
 namespace filch::platform {
 

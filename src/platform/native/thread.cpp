@@ -1,10 +1,10 @@
 #include "platform/thread.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <system_error>
 #include <utility>
+
+#include <sys/resource.h>
 
 namespace filch::platform {
 

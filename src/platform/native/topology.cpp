@@ -1,13 +1,13 @@
-#include <filch/topology.hpp>
-
-#include <sched.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <set>
 #include <string>
 #include <utility>
+
+#include <sched.h>
+
+#include <filch/topology.hpp>
 
 #include "platform/cgroup.hpp"
 #include "platform/usable.hpp"
