@@ -1,0 +1,28 @@
+// From a runner known at run time to a peer known at compile time.
+#pragma once
+
+#include "filch_peer.hpp"
+#include "openmp_peer.hpp"
+#include "serial_peer.hpp"
+#include "tbb_peer.hpp"
+#include "workload.hpp"
+
+namespace filch::bench {
+
+/// Calls `kernel.operator()<Peer>()` with the peer of that runner: `with_peer(on, [&]<class Peer>() { ... })`.
+template <class Kernel>
+auto with_peer(runner on, Kernel&& kernel) {
+  switch (on) {
+    case runner::filch:
+      return kernel.template operator()<filch_peer>();
+    case runner::tbb:
+      return kernel.template operator()<tbb_peer>();
+    case runner::openmp:
+      return kernel.template operator()<openmp_peer>();
+    case runner::serial:
+      break;
+  }
+  return kernel.template operator()<serial_peer>();
+}
+
+}  // namespace filch::bench

@@ -1,0 +1,104 @@
+// fib: the n-th Fibonacci number by double recursion, no cutoff. Nothing but task overhead, so what is measured is the
+// cost of a fork and its join.
+//
+// The serial version is plain recursion with inlining blocked: otherwise the compiler unrolls the recursion several
+// levels deep and computes something other than calls. filch's fork_join is inlined as a user would have it (`fib`),
+// and with inlining blocked as well (`fib_noinline`), for a comparison call by call.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "catalogue.hpp"
+#include "parse_size.hpp"
+#include "with_peer.hpp"
+
+namespace filch::bench {
+namespace {
+
+constexpr int largest_n = 60;
+
+template <class Peer>
+long fib(int n) {
+  if (n < 2) return n;
+  auto [a, b] = Peer::fork_join([=] { return fib<Peer>(n - 1); }, [=] { return fib<Peer>(n - 2); });
+  return a + b;
+}
+
+template <class Peer>
+[[gnu::noinline, gnu::noclone]] long fib_noinline(int n) {
+  if (n < 2) return n;
+  auto [a, b] = Peer::fork_join([=] { return fib_noinline<Peer>(n - 1); }, [=] { return fib_noinline<Peer>(n - 2); });
+  return a + b;
+}
+
+// Plain recursion. What the compiler makes of it beyond inlining (gcc turns the second call into a loop) it may make:
+// that is what not using a task library at all costs.
+template <>
+[[gnu::noinline, gnu::noclone]] long fib_noinline<serial_peer>(int n) {
+  if (n < 2) return n;
+  return fib_noinline<serial_peer>(n - 1) + fib_noinline<serial_peer>(n - 2);
+}
+
+long fib_iterative(int n) {
+  long current = 0;
+  long next = 1;
+  for (int i = 0; i < n; ++i) {
+    const long sum = current + next;
+    current = next;
+    next = sum;
+  }
+  return current;
+}
+
+enum class inlining { allowed, blocked };
+
+class fib_instance final : public instance {
+ public:
+  fib_instance(int n, inlining of_peers) : n_(n), of_peers_(of_peers) {}
+
+  void prepare() override { value_ = -1; }
+
+  void run(runner on) override {
+    value_ = with_peer(on, [&]<class Peer>() {
+      const bool blocked = std::is_same_v<Peer, serial_peer> || of_peers_ == inlining::blocked;
+      return blocked ? fib_noinline<Peer>(n_) : fib<Peer>(n_);
+    });
+  }
+
+  std::string result() const override { return fmt::to_string(value_); }
+  bool verify() const override { return value_ == fib_iterative(n_); }
+
+  // Each call with n >= 2 forks once: f(n) = 1 + f(n-1) + f(n-2), which is fib(n+1) - 1.
+  std::uint64_t tasks() const override { return static_cast<std::uint64_t>(fib_iterative(n_ + 1) - 1); }
+
+ private:
+  int n_;
+  inlining of_peers_;
+  long value_ = -1;
+};
+
+workload make_workload(std::string name, std::string summary, inlining of_peers) {
+  auto make = [name, of_peers](std::string_view size) -> std::unique_ptr<instance> {
+    const size_context context{name, size, "36"};
+    return std::make_unique<fib_instance>(static_cast<int>(parse_whole(context, size, 0, largest_n)), of_peers);
+  };
+  return {std::move(name), std::move(summary), "36", {"30", "36", "38", "42"}, std::move(make)};
+}
+
+}  // namespace
+
+workload fib_workload() {
+  return make_workload("fib", "Fibonacci number n by double recursion, one task per call, no cutoff",
+                       inlining::allowed);
+}
+
+workload fib_noinline_workload() {
+  return make_workload("fib_noinline", "fib with inlining blocked for every runner", inlining::blocked);
+}
+
+}  // namespace filch::bench

@@ -1,0 +1,126 @@
+// nqueens: the number of ways to place n queens on an n x n board so that none attacks another.
+//
+// Each call places one queen and then one in each column of the next row that is not attacked: all but the last of
+// these are tasks, the last is called. Nothing is shared but the parent's board, which its children copy; each child's
+// count goes to its own cell of the parent's frame, so no atomics are needed. Size "n/d" stops forking below row d.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "catalogue.hpp"
+#include "counting_peer.hpp"
+#include "parse_size.hpp"
+#include "with_peer.hpp"
+
+namespace filch::bench {
+namespace {
+
+constexpr int largest_n = 18;
+
+// OEIS A000170, from n = 0.
+constexpr std::array<std::uint64_t, largest_n + 1> known_solutions = {
+    1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
+
+struct problem {
+  int n;
+  int cutoff;  // rows below this one are searched without forking
+};
+
+// The column of the queen of each row placed so far. A size that is copied in two vector moves.
+struct board {
+  std::array<std::int8_t, 32> columns;
+};
+static_assert(largest_n <= 32);
+
+bool is_safe(const board& placed, int row, int column) {
+  for (int above = 0; above < row; ++above) {
+    const int difference = placed.columns[above] - column;
+    const int distance = row - above;
+    if (difference == 0 || difference == distance || difference == -distance) return false;
+  }
+  return true;
+}
+
+template <class Peer>
+std::uint64_t count_below(const problem& p, const board& placed, int row);
+
+// Places a queen and counts the solutions that follow.
+template <class Peer>
+std::uint64_t place(const problem& p, const board& parent, int row, int column) {
+  board placed = parent;
+  placed.columns[row] = static_cast<std::int8_t>(column);
+  const int next_row = row + 1;
+  if (next_row == p.n) return 1;
+  if (next_row >= p.cutoff) return count_below<serial_peer>(p, placed, next_row);
+  return count_below<Peer>(p, placed, next_row);
+}
+
+// Counts the solutions that continue `placed`, whose rows above `row` are filled.
+template <class Peer>
+std::uint64_t count_below(const problem& p, const board& placed, int row) {
+  std::array<std::int8_t, largest_n> columns;
+  int children = 0;
+  for (int column = 0; column < p.n; ++column) {
+    if (is_safe(placed, row, column)) columns[children++] = static_cast<std::int8_t>(column);
+  }
+  if (children == 0) return 0;
+  std::array<std::uint64_t, largest_n> counts;
+  typename Peer::group group;
+  for (int i = 0; i < children; ++i) {
+    group.run(
+        [&p, &placed, &count = counts[i], row, column = columns[i]] { count = place<Peer>(p, placed, row, column); });
+  }
+  group.wait();
+  return std::accumulate(counts.begin(), counts.begin() + children, std::uint64_t{0});
+}
+
+class nqueens_instance final : public instance {
+ public:
+  explicit nqueens_instance(problem p) : problem_(p) {}
+
+  void prepare() override { solutions_.reset(); }
+
+  void run(runner on) override {
+    solutions_ = with_peer(on, [&]<class Peer>() { return count_below<Peer>(problem_, board{}, 0); });
+  }
+
+  std::string result() const override { return fmt::to_string(solutions_.value_or(0)); }
+  bool verify() const override { return solutions_ == known_solutions[problem_.n]; }
+
+  std::uint64_t tasks() const override {
+    if (!tasks_) tasks_ = count_tasks([&] { count_below<counting_peer>(problem_, board{}, 0); });
+    return *tasks_;
+  }
+
+ private:
+  problem problem_;
+  std::optional<std::uint64_t> solutions_;
+  mutable std::optional<std::uint64_t> tasks_;  // counted when first asked for
+};
+
+std::unique_ptr<instance> make_nqueens(std::string_view size) {
+  const size_context context{"nqueens", size, "12"};
+  const std::size_t slash = size.find('/');
+  const int n = static_cast<int>(parse_whole(context, size.substr(0, slash), 1, largest_n));
+  int cutoff = n;
+  if (slash != std::string_view::npos) cutoff = static_cast<int>(parse_whole(context, size.substr(slash + 1), 1, n));
+  return std::make_unique<nqueens_instance>(problem{n, cutoff});
+}
+
+}  // namespace
+
+workload nqueens_workload() {
+  return {"nqueens",
+          "ways to place n queens, a task per valid child but the last; n/d: none below row d",
+          "12",
+          {"8", "10", "12", "14", "12/4"},
+          make_nqueens};
+}
+
+}  // namespace filch::bench

@@ -1,0 +1,55 @@
+// What a benchmark workload is to the programs that run it (the command line, the tests).
+//
+// A workload is a named problem with sizes; an instance is that problem at one size. Every instance runs one and the
+// same kernel on any of the runners: a kernel is a template over a peer (bench/peers/), and the serial runner is its
+// serial elision.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace filch::bench {
+
+/// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls.
+enum class runner { serial, filch, tbb, openmp };
+
+/// One workload at one size. Not thread-safe: one run at a time.
+class instance {
+ public:
+  virtual ~instance() = default;
+
+  /// Untimed, before every run: refills the input and clears the result.
+  virtual void prepare() {}
+
+  /// Timed. The caller has already entered the runner: `scheduler.run`, `task_arena.execute`, or an OpenMP
+  /// `parallel` with `single` inside.
+  virtual void run(runner on) = 0;
+
+  /// What the last run computed, as a short text: a number or a checksum.
+  virtual std::string result() const = 0;
+
+  /// Whether the last run's result is right: against a known value, an independent check, or a serial run.
+  virtual bool verify() const = 0;
+
+  /// Tasks that one run spawns, by formula or by counting in an untimed serial pass.
+  virtual std::uint64_t tasks() const = 0;
+};
+
+struct workload {
+  std::string name;
+  std::string summary;
+  std::string default_size;
+  std::vector<std::string> sizes;  ///< Named sizes or examples, for listings.
+
+  /// Throws std::invalid_argument with one line that names the value, the reason and the remedy.
+  std::function<std::unique_ptr<instance>(std::string_view size)> make;
+};
+
+/// All workloads, in the order of the documentation.
+const std::vector<workload>& workloads();
+
+}  // namespace filch::bench

@@ -1,0 +1,84 @@
+// Bad sizes: one line that names the value, the reason and a size that works.
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "workload.hpp"
+
+namespace filch::bench {
+namespace {
+
+const workload& find(std::string_view name) {
+  const auto found =
+      std::find_if(workloads().begin(), workloads().end(), [&](const auto& w) { return w.name == name; });
+  if (found == workloads().end()) throw std::logic_error("no such workload");
+  return *found;
+}
+
+std::string error_of(std::string_view name, std::string_view size) {
+  try {
+    find(name).make(size);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(size, out_of_range_names_the_range) {
+  EXPECT_EQ(error_of("fib", "99"), "fib: size '99' is out of range (0 to 60); try fib:36");
+  EXPECT_EQ(error_of("fib_noinline", "-1"), "fib_noinline: size '-1' is out of range (0 to 60); try fib_noinline:36");
+  EXPECT_EQ(error_of("nqueens", "0"), "nqueens: size '0' is out of range (1 to 18); try nqueens:12");
+  EXPECT_EQ(error_of("matmul", "0"), "matmul: size '0' is out of range (1 to 16384); try matmul:1024");
+  EXPECT_EQ(error_of("cilksort", "99999999999999999999"),
+            "cilksort: size '99999999999999999999' is out of range (1 to 1000000000); try cilksort:10000000");
+}
+
+TEST(size, must_be_a_whole_number_and_nothing_else) {
+  for (const char* const name : {"fib", "fib_noinline", "nqueens", "matmul", "matmul_square", "cilksort"}) {
+    for (const std::string size : {"", " 8", "8 ", "+8", "8x", "0x8", "8.0", "1e3", "eight"}) {
+      EXPECT_THAT(error_of(name, size), testing::HasSubstr("size '" + size + "' is not a whole number; try ")) << name;
+    }
+  }
+}
+
+TEST(size, of_nqueens_may_have_a_cutoff_up_to_n) {
+  EXPECT_EQ(error_of("nqueens", "12/13"),
+            "nqueens: size '12/13' has '13', which is out of range (1 to 12); try nqueens:12");
+  EXPECT_EQ(error_of("nqueens", "12/"), "nqueens: size '12/' has '', which is not a whole number; try nqueens:12");
+}
+
+TEST(size, of_matmul_square_is_a_power_of_two) {
+  EXPECT_EQ(error_of("matmul_square", "24"), "matmul_square: size '24' is not a power of two; try matmul_square:1024");
+}
+
+TEST(size, of_uts_names_what_is_wrong_with_the_tree) {
+  using testing::AllOf;
+  using testing::HasSubstr;
+  EXPECT_THAT(error_of("uts", "T9"), AllOf(HasSubstr("'T9' is not a tree (T1, "), HasSubstr("try uts:T1")));
+  EXPECT_THAT(error_of("uts", ""), HasSubstr("is not a tree"));
+  EXPECT_THAT(error_of("uts", "bin/b0=3/q=0.1/m=2"),
+              AllOf(HasSubstr("has no 'seed='"), HasSubstr("try uts:bin/b0=200/q=0.2/m=4/seed=1")));
+  EXPECT_THAT(error_of("uts", "bin/b0=3/q=0.5/m=2/seed=1"),
+              HasSubstr("has q*m = 1; from 1 on the tree may be infinite"));
+  EXPECT_THAT(error_of("uts", "bin/b0=3/q=nan/m=2/seed=1"), HasSubstr("has 'nan', which is out of range (0 to 1)"));
+  EXPECT_THAT(error_of("uts", "bin/b0=3/q=0.1/m=2/seed=1/seed=2"), HasSubstr("unknown or repeated part 'seed=2'"));
+  EXPECT_THAT(error_of("uts", "geo/d=3/b0=3/seed=1"), HasSubstr("has no shape"));
+  EXPECT_THAT(error_of("uts", "geo/a1/d=1/b0=3/seed=1"), HasSubstr("has '1', which is out of range (2 to "));
+  EXPECT_THAT(error_of("uts", "geo/a3/d=6/b0=101/seed=1"), HasSubstr("has '101', which is out of range (0 to 100)"));
+  EXPECT_THAT(error_of("uts", "geo/a3/d=6/b0=4/seed=-1"), HasSubstr("has '-1', which is out of range"));
+}
+
+TEST(size, listed_by_a_workload_is_accepted_by_it) {
+  for (const workload& each : workloads()) {
+    EXPECT_THAT(each.sizes, testing::Contains(each.default_size)) << each.name;
+    EXPECT_FALSE(each.summary.empty()) << each.name;
+    for (const std::string& size : each.sizes) EXPECT_NE(each.make(size), nullptr) << each.name << ':' << size;
+  }
+}
+
+}  // namespace
+}  // namespace filch::bench

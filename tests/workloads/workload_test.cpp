@@ -1,0 +1,208 @@
+// Every workload gives the right result on every runner, with one worker and with several.
+#include "workload.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
+
+#include <filch/filch.hpp>
+
+namespace filch::bench {
+namespace {
+
+// Enters the runner as programs that measure do, and runs the instance in it.
+void run_on(runner on, int workers, instance& subject) {
+  switch (on) {
+    case runner::serial:
+      subject.run(on);
+      return;
+    case runner::filch: {
+      scheduler pool({.workers = workers});
+      pool.run([&] { subject.run(on); });
+      return;
+    }
+    case runner::tbb: {
+      // Also where there are fewer processors than workers.
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers));
+      tbb::task_arena(workers).execute([&] { subject.run(on); });
+      return;
+    }
+    case runner::openmp:
+#pragma omp parallel num_threads(workers)
+#pragma omp single
+      subject.run(on);
+      return;
+  }
+}
+
+std::unique_ptr<instance> make_instance(std::string_view name_and_size) {
+  const std::size_t colon = name_and_size.find(':');
+  for (const workload& each : workloads()) {
+    if (each.name == name_and_size.substr(0, colon)) return each.make(name_and_size.substr(colon + 1));
+  }
+  throw std::logic_error("no such workload");
+}
+
+std::string name_of(runner on) {
+  switch (on) {
+    case runner::serial:
+      return "serial";
+    case runner::filch:
+      return "filch";
+    case runner::tbb:
+      return "tbb";
+    case runner::openmp:
+      break;
+  }
+  return "openmp";
+}
+
+using parameters = std::tuple<std::string, runner, int>;  // "workload:size", on what, workers
+
+std::string name_of_test(const testing::TestParamInfo<parameters>& test) {
+  const auto& [subject, on, workers] = test.param;
+  std::string name = subject + "_" + name_of(on) + "_" + std::to_string(workers);
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+class workload_test : public testing::TestWithParam<parameters> {};
+
+TEST_P(workload_test, is_right) {
+  const auto& [subject, on, workers] = GetParam();
+  const std::unique_ptr<instance> made = make_instance(subject);
+  // Twice: a second run must not see what the first left behind.
+  for (int round = 0; round < 2; ++round) {
+    made->prepare();
+    run_on(on, workers, *made);
+    EXPECT_TRUE(made->verify()) << made->result();
+  }
+}
+
+const std::string subjects[] = {
+    "fib:0",
+    "fib:1",
+    "fib:2",
+    "fib:20",
+    "fib_noinline:1",
+    "fib_noinline:20",
+    "nqueens:1",
+    "nqueens:3",
+    "nqueens:8",
+    "nqueens:9/3",
+    "uts:bin/b0=200/q=0.2/m=4/seed=1",
+    "uts:bin/b0=10/q=0/m=4/seed=1",
+    "uts:geo/a0/d=8/b0=4/seed=4",
+    "uts:geo/a1/d=6/b0=4/seed=4",
+    "uts:geo/a2/d=3/b0=4/seed=7",
+    "uts:geo/a3/d=6/b0=4/seed=19",
+    "uts:hybrid/a0/d=16/b0=3/q=0.23/m=4/seed=1",
+    "matmul:1",
+    "matmul:16",
+    "matmul:17",
+    "matmul:100",
+    "matmul_square:1",
+    "matmul_square:64",
+    "cilksort:1",
+    "cilksort:2048",
+    "cilksort:2049",
+    "cilksort:100000",
+};
+
+INSTANTIATE_TEST_SUITE_P(serial, workload_test,
+                         testing::Combine(testing::ValuesIn(subjects), testing::Values(runner::serial),
+                                          testing::Values(1)),
+                         name_of_test);
+
+INSTANTIATE_TEST_SUITE_P(parallel, workload_test,
+                         testing::Combine(testing::ValuesIn(subjects),
+                                          testing::Values(runner::filch, runner::tbb, runner::openmp),
+                                          testing::Values(1, 2, 4)),
+                         name_of_test);
+
+TEST(workload, is_not_right_before_it_ran) {
+  for (const char* const subject :
+       {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "matmul:17", "matmul_square:16", "cilksort:100"}) {
+    const std::unique_ptr<instance> made = make_instance(subject);
+    made->prepare();
+    EXPECT_FALSE(made->verify()) << subject;
+    made->run(runner::serial);
+    EXPECT_TRUE(made->verify()) << subject;
+    made->prepare();
+    EXPECT_FALSE(made->verify()) << subject;
+  }
+}
+
+TEST(workload, counts_its_tasks) {
+  EXPECT_EQ(make_instance("fib:1")->tasks(), 0U);
+  EXPECT_EQ(make_instance("fib:20")->tasks(), 10945U);  // fib(21) - 1
+  // Of the 4 queens of the first row one is no task; the outer two leave two places in the second row, so a task each.
+  EXPECT_EQ(make_instance("nqueens:4")->tasks(), 5U);
+  EXPECT_EQ(make_instance("nqueens:4/1")->tasks(), 3U);
+  EXPECT_EQ(make_instance("uts:bin/b0=10/q=0/m=4/seed=1")->tasks(), 9U);
+  EXPECT_EQ(make_instance("matmul:16")->tasks(), 0U);
+  EXPECT_EQ(make_instance("matmul:32")->tasks(), 3U);  // rows, then the columns of both halves
+  EXPECT_EQ(make_instance("matmul_square:32")->tasks(), 6U);
+  EXPECT_EQ(make_instance("matmul_square:64")->tasks(), 6U + 8 * 6);
+  EXPECT_EQ(make_instance("cilksort:2048")->tasks(), 0U);
+  EXPECT_EQ(make_instance("cilksort:2049")->tasks(), 5U);  // four quarters, two merges, the last merge in halves
+}
+
+TEST(workload, runs_on_every_policy_and_join) {
+  for (const combination& each : combinations()) {
+    for (const std::string_view join : each.joins) {
+      scheduler pool({.workers = 3, .policy = std::string(each.policy), .join = std::string(join)});
+      for (const char* const subject : {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "cilksort:20000"}) {
+        const std::unique_ptr<instance> made = make_instance(subject);
+        made->prepare();
+        pool.run([&] { made->run(runner::filch); });
+        EXPECT_TRUE(made->verify()) << subject << " on " << each.policy << " with " << join << ": " << made->result();
+      }
+    }
+  }
+}
+
+// Calls a function on a thread with a stack of 256 KB, whatever the limits of the process.
+void call_on_small_stack(std::function<void()> function) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, std::size_t{256} << 10), 0);
+  const auto call = [](void* f) -> void* {
+    (*static_cast<std::function<void()>*>(f))();
+    return nullptr;
+  };
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, &attributes, call, &function), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+TEST(workload, too_deep_for_the_stack_is_an_error_that_says_so) {
+  const std::unique_ptr<instance> deep = make_instance("uts:T3");
+  deep->prepare();
+  std::string error;
+  call_on_small_stack([&] {
+    try {
+      deep->run(runner::serial);
+    } catch (const std::runtime_error& thrown) {
+      error = thrown.what();
+    }
+  });
+  EXPECT_THAT(error, testing::StartsWith("uts: tree 'T3' is 1572 nodes deep and needs "));
+  EXPECT_THAT(error, testing::HasSubstr("run 'ulimit -s "));
+}
+
+}  // namespace
+}  // namespace filch::bench
