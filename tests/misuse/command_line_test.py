@@ -1,0 +1,269 @@
+"""Tests of the command line program, run as a user runs it.
+
+  command_line_test.py PROGRAM
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = sys.argv.pop(1)
+
+SMALL = ["fib:15", "nqueens:6", "uts:bin/b0=20/q=0.2/m=4/seed=1", "matmul:128", "cilksort:20000"]
+
+MACHINE_KEYS = {
+    "model": str,
+    "packages": int,
+    "numa_nodes": int,
+    "cores": int,
+    "usable_cpus": int,
+    "quota_cpus": (int, float),
+    "usable_workers": int,
+    "filch_version": str,
+    "compiler": str,
+}
+ROW_KEYS = {
+    "workload": str,
+    "size": str,
+    "runner": str,
+    "policy": (str, type(None)),
+    "join": (str, type(None)),
+    "loop": (str, type(None)),
+    "workers": int,
+    "seconds_median": float,
+    "seconds_min": float,
+    "runs": int,
+    "tasks": int,
+    "ns_per_task": (float, type(None)),
+    "ratio_to_serial": float,
+    "ratio_low": float,
+    "ratio_high": float,
+    "result": str,
+    "counters": (dict, type(None)),
+}
+COUNTERS = ["steals", "failed_steals", "leaps", "grows", "shrinks", "offers", "splits", "migrations", "parks"]
+
+
+def run(*arguments, **environment):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("FILCH_")}
+    return subprocess.run(
+        [PROGRAM, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**inherited, **environment},
+        check=False,
+    )
+
+
+def bench(*arguments, **environment):
+    """The parsed JSON of 'filch bench --json -'."""
+    finished = run("bench", *arguments, "--json", "-", **environment)
+    if finished.returncode != 0:
+        raise AssertionError(f"exit status {finished.returncode}: {finished.stderr}")
+    return json.loads(finished.stdout)
+
+
+class Misuse(unittest.TestCase):
+    """Every mistake: nothing on stdout, one line on stderr that says what was wrong and what to do, status 2."""
+
+    def check(self, arguments, *expected, **environment):
+        with self.subTest(arguments=arguments, **environment):
+            finished = run(*arguments, **environment)
+            self.assertEqual(finished.returncode, 2, finished.stderr)
+            self.assertEqual(finished.stdout, "")
+            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+            self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
+            for text in expected:
+                self.assertIn(text, finished.stderr)
+
+    def test_commands(self):
+        self.check([], "no command", "--help")
+        self.check([""], "''")
+        self.check(["benc"], "'benc'", "did you mean 'bench'?")
+        self.check(["--frob"], "'--frob'", "filch --help")
+        self.check(["list", "fib"], "'fib'", "filch list --help")
+        self.check(["demo", "fib"], "'fib'", "filch demo --help")
+        self.check(["topology", "--jsn"], "'--jsn'", "did you mean '--json'?")
+        self.check(["list", "--json=no"], "--json")
+
+    def test_options_of_bench(self):
+        self.check(["bench", "--polcy", "lace"], "'--polcy'", "did you mean '--policy'?")
+        self.check(["bench", "-x"], "'-x'", "filch bench --help")
+        self.check(["bench", "fib:5", "--workers"], "--workers", "filch bench --help")
+        self.check(["bench", "fib:5", "--workers", "1", "--workers", "2"], "--workers", "once")
+        self.check(["bench", "fib:5", "--steal-half=2"], "--steal-half")
+
+    def test_workloads(self):
+        self.check(["bench", "fob"], "'fob'", "did you mean 'fib'?", "filch list")
+        self.check(["bench", ""], "''", "filch list")
+        self.check(["bench", "fib:5", "queens:4"], "'queens'", "did you mean 'nqueens'?")
+
+    def test_sizes(self):
+        for workload in ["fib", "nqueens", "uts", "matmul", "cilksort"]:
+            for size in ["", "-1", "x", "5x", " 5", "99999999999999999999"]:
+                self.check(["bench", f"{workload}:{size}"], f"'{size}'")
+
+    def test_workers(self):
+        for count in ["0", "-1", "1025", "two", "1.5", "99999999999999999999", ""]:
+            self.check(["bench", "fib:5", "--workers", count], "--workers", f"'{count}'")
+
+    def test_lists(self):
+        for option in ["--workers", "--policy", "--join", "--loop", "--peer"]:
+            for text in ["", ",", "1,", ",1", "1,,2"]:
+                self.check(["bench", "fib:5", option, text], option, f"'{text}'")
+        self.check(["bench", "fib:5", "--workers", "2,2"], "'2'", "once")
+
+    def test_names(self):
+        self.check(["bench", "fib:5", "--policy", "lacy"], "'lacy'", "did you mean 'lace'?")
+        self.check(["bench", "fib:5", "--policy", "a\nb"], "policies are")
+        self.check(["bench", "fib:5", "--join", "leepfrog"], "'leepfrog'", "did you mean 'leapfrog'?")
+        self.check(["bench", "fib:5", "--loop", "lazy"], "'lazy'", "standard")
+        self.check(["bench", "fib:5", "--peer", "cilk"], "'cilk'", "serial, tbb, openmp")
+
+    def test_combinations(self):
+        policies = json.loads(run("list", "--json").stdout)["policies"]
+        joins = {join for policy in policies for join in policy["joins"]}
+        for policy in policies:
+            for join in joins - set(policy["joins"]):
+                self.check(["bench", "fib:5", "--policy", policy["name"], "--join", join], policy["name"], join)
+
+    def test_repeat(self):
+        for count in ["0", "-3", "many", "1.5", ""]:
+            self.check(["bench", "fib:5", "--repeat", count], "--repeat", f"'{count}'")
+
+    def test_json_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # A long measurement must not end in this: the size would run for hours.
+            self.check(["bench", "fib:60", "--json", folder], folder, "directory")
+            self.check(["bench", "fib:60", "--json", f"{folder}/missing/x.json"], "missing/x.json", "folder")
+        self.check(["bench", "fib:60", "--json", ""], "empty")
+
+    def test_environment(self):
+        self.check(["bench", "fib:5"], "'lacy'", FILCH_POLICY="lacy")
+        self.check(["bench", "fib:5"], "'leepfrog'", FILCH_JOIN="leepfrog")
+        self.check(["bench", "fib:5"], "'-1'", FILCH_WORKERS="-1")
+
+
+class Bench(unittest.TestCase):
+    def check_types(self, values, types):
+        self.assertEqual(list(values), list(types))
+        for key, expected in types.items():
+            self.assertIsInstance(values[key], expected, key)
+
+    def test_json_has_the_documented_form(self):
+        report = bench(*SMALL, "--peer", "serial,tbb,openmp", "--workers", "2", "--repeat", "3")
+        self.assertEqual(list(report), ["machine", "rows"])
+        self.check_types(report["machine"], MACHINE_KEYS)
+        for row in report["rows"]:
+            self.check_types(row, ROW_KEYS)
+            self.assertGreaterEqual(row["runs"], 3)
+            self.assertLessEqual(row["seconds_min"], row["seconds_median"])
+            self.assertLessEqual(row["ratio_low"], row["ratio_to_serial"])
+            self.assertLessEqual(row["ratio_to_serial"], row["ratio_high"])
+            self.assertAlmostEqual(row["ns_per_task"], row["seconds_median"] * 1e9 / row["tasks"])
+            is_filch = row["runner"] == "filch"
+            for key in ["policy", "join", "loop", "counters"]:
+                self.assertEqual(row[key] is not None, is_filch, key)
+            if is_filch:
+                self.check_types(row["counters"], {name: (int, float) for name in COUNTERS})
+        for workload in SMALL:
+            rows = [row for row in report["rows"] if f"{row['workload']}:{row['size']}" == workload]
+            self.assertEqual([row["runner"] for row in rows], ["serial", "filch", "tbb", "openmp"])
+            self.assertEqual(len({row["result"] for row in rows}), 1)
+            self.assertEqual([row["workers"] for row in rows], [1, 2, 2, 2])
+
+    def test_every_combination_is_run(self):
+        policies = [policy for policy in json.loads(run("list", "--json").stdout)["policies"]]
+        for policy in policies:
+            joins = policy["joins"]
+            rows = bench("fib:12", "--policy", policy["name"], "--join", ",".join(joins), "--workers", "1,2")["rows"]
+            self.assertEqual(
+                [(row["policy"], row["join"], row["workers"]) for row in rows],
+                [(policy["name"], join, workers) for join in joins for workers in [1, 2]],
+            )
+
+    def test_what_is_left_out_gets_its_default(self):
+        (row,) = bench("fib:12")["rows"]
+        defaults = {policy["name"]: policy["default_join"] for policy in json.loads(run("list", "--json").stdout)["policies"]}
+        self.assertEqual(row["policy"], "standard")
+        self.assertEqual(row["join"], defaults["standard"])
+        self.assertEqual(row["loop"], "standard")
+        self.assertEqual(row["workers"], json.loads(run("topology", "--json").stdout)["usable_workers"])
+        self.assertGreaterEqual(row["runs"], 5)
+
+    def test_the_environment_fills_in(self):
+        rows = bench("fib:12", "--peer", "tbb", FILCH_WORKERS="3", FILCH_POLICY="lace")["rows"]
+        self.assertEqual([(row["runner"], row["workers"]) for row in rows], [("filch", 3), ("tbb", 3)])
+        self.assertEqual(rows[0]["policy"], "lace")
+
+    def test_no_tasks_take_no_time_each(self):
+        (row,) = bench("fib:1")["rows"]
+        self.assertEqual((row["tasks"], row["ns_per_task"]), (0, None))
+
+    def test_json_file_and_table(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "fib.json"
+            finished = run("bench", "fib:12", "--json", str(path))
+            self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+            self.assertEqual(json.loads(path.read_text())["rows"][0]["workload"], "fib")
+            self.assertEqual([each.name for each in Path(folder).iterdir()], ["fib.json"])
+        for text in ["fib:12", "filch", "standard", "to serial"]:
+            self.assertIn(text, finished.stdout)
+
+    def test_json_on_stdout_moves_the_table(self):
+        finished = run("bench", "fib:12", "--json", "-")
+        self.assertEqual(json.loads(finished.stdout)["rows"][0]["size"], "12")
+        self.assertIn("fib:12", finished.stderr)
+
+    def test_full_device_is_a_failure(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            finished = subprocess.run(
+                [PROGRAM, "bench", "fib:12"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+            )
+        self.assertEqual(finished.returncode, 1)
+        self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+
+
+class Information(unittest.TestCase):
+    def test_list(self):
+        listed = json.loads(run("list", "--json").stdout)
+        text = run("list").stdout
+        self.assertTrue({"fib", "nqueens", "uts", "matmul", "cilksort"} <= {each["name"] for each in listed["workloads"]})
+        self.assertTrue({"standard", "lace", "chase_lev"} <= {each["name"] for each in listed["policies"]})
+        self.assertEqual([each["name"] for each in listed["loops"]], ["standard"])
+        for each in listed["workloads"]:
+            self.assertIn(each["name"], text)
+            self.assertIn(each["default_size"], text)
+            self.assertNotEqual(each["summary"], "")
+        for each in listed["policies"]:
+            self.assertIn(each["default_join"], each["joins"])
+            self.assertIn(each["name"], text)
+
+    def test_topology(self):
+        machine = json.loads(run("topology", "--json").stdout)
+        self.assertEqual(machine["usable_cpus"], len(os.sched_getaffinity(0)))
+        self.assertEqual({each["cpu"] for each in machine["cpus"]}, os.sched_getaffinity(0))
+        self.assertIn(machine["source"], ["hwloc", "sysfs"])
+        text = run("topology").stdout
+        for each in machine["cpus"]:
+            self.assertRegex(text, rf"core {each['core']}: cpu .*\b{each['cpu']}\b")
+        self.assertIn(machine["model"], text)
+
+    def test_help_and_version(self):
+        self.assertRegex(run("--version").stdout, r"^\d+\.\d+\.\d+\n$")
+        self.assertIn("bench", run("--help").stdout)
+        for command in ["bench", "demo", "list", "topology"]:
+            finished = run(command, "--help")
+            self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+            self.assertIn(f"filch {command}", finished.stdout)
+            self.assertIn("Example", finished.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+#include "output_file.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace filch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of its own for each test.
+class output_file_test : public testing::Test {
+ protected:
+  output_file_test() {
+    std::string name = (fs::temp_directory_path() / "output_file_test.XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~output_file_test() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  static std::string content(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_), {}); }
+
+  fs::path folder_;
+};
+
+TEST_F(output_file_test, creates_the_file_when_it_writes_and_nothing_else) {
+  const output_file file(path("result"));
+  EXPECT_EQ(files(), 0);
+  file.write("new");
+  EXPECT_EQ(content(path("result")), "new");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(output_file_test, keeps_the_old_content_until_it_writes) {
+  std::ofstream(path("result")) << "old and longer";
+  const output_file file(path("result"));
+  EXPECT_EQ(content(path("result")), "old and longer");
+  file.write("new");
+  EXPECT_EQ(content(path("result")), "new");
+}
+
+TEST_F(output_file_test, writes_through_a_link) {
+  std::ofstream(path("result")) << "old";
+  fs::create_symlink("result", path("link"));
+  output_file(path("link")).write("new");
+  EXPECT_EQ(content(path("result")), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+}
+
+TEST_F(output_file_test, refuses_a_folder_a_missing_folder_and_no_name) {
+  EXPECT_THROW(output_file(folder_.string()), std::invalid_argument);
+  EXPECT_THROW(output_file(path("missing/result")), std::invalid_argument);
+  EXPECT_THROW(output_file(""), std::invalid_argument);
+}
+
+TEST_F(output_file_test, reports_a_device_that_is_full) {
+  const output_file full("/dev/full");
+  EXPECT_THROW(full.write("new"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace filch::cli

@@ -1,0 +1,52 @@
+// One way of running a workload that the command line measures: a runtime and its settings.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload.hpp"
+
+namespace filch::cli {
+
+/// Largest number of workers the command line accepts.
+inline constexpr int most_workers = 1024;
+
+/// The ways of splitting loops that filch knows.
+inline constexpr std::string_view standard_loop = "standard";
+
+struct configuration {
+  bench::runner runner = bench::runner::serial;
+  int workers = 1;          ///< filch only: 0 means what the environment or the machine gives
+  std::string policy{};     ///< filch only; empty: what the environment or the library gives
+  std::string join{};       ///< filch only; empty: the default of the policy
+  bool steal_half = false;  ///< filch only
+};
+
+/// "serial", "filch", "tbb" or "openmp".
+std::string_view runner_name(bench::runner runner);
+
+/// For messages: "filch/lace/leapfrog with 2 workers", "serial".
+std::string describe(const configuration& config);
+
+/// The filch settings that were asked for; what is absent is left to the environment and the library.
+struct filch_settings {
+  std::optional<std::string> policies{};  ///< comma separated
+  std::optional<std::string> joins{};     ///< comma separated
+  std::optional<std::string> loops{};     ///< comma separated
+  std::optional<std::string> workers{};   ///< comma separated
+  bool steal_half = false;
+};
+
+/// Every combination of the given policies, joins, loops and worker counts. Throws std::invalid_argument for unknown
+/// names and for a policy and a join that do not go together (see filch::combinations).
+std::vector<configuration> filch_configurations(const filch_settings& settings);
+
+/// The worker counts in a comma separated list; {0} when there is none. Throws std::invalid_argument.
+std::vector<int> worker_counts(const std::optional<std::string>& text);
+
+/// The runners in a comma separated list of "serial", "tbb" and "openmp". Throws std::invalid_argument.
+std::vector<bench::runner> peer_runners(std::string_view text);
+
+}  // namespace filch::cli

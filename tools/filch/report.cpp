@@ -1,0 +1,104 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "build_info.hpp"
+#include "counters.hpp"
+#include "text_table.hpp"
+
+namespace filch::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json machine_json(const topology& machine) {
+  return {{"model", machine.model},
+          {"packages", machine.packages},
+          {"numa_nodes", machine.numa_nodes},
+          {"cores", machine.cores},
+          {"usable_cpus", machine.usable_cpus},
+          {"quota_cpus", machine.quota_cpus},
+          {"usable_workers", machine.usable_workers},
+          {"filch_version", build_info::version},
+          {"compiler", build_info::compiler}};
+}
+
+ordered_json counters_json(const result_row& row) {
+  if (!row.counters) {
+    return nullptr;
+  }
+  ordered_json result;
+  for (const counter& each : counters) {
+    result[each.name] = static_cast<double>(*row.counters.*each.member) / static_cast<double>(row.runs);
+  }
+  return result;
+}
+
+ordered_json row_json(const result_row& row) {
+  const bool is_filch = row.config.runner == bench::runner::filch;
+  const auto only_filch = [&](std::string_view text) { return is_filch ? ordered_json(text) : ordered_json(nullptr); };
+  const std::optional<double> ns_per_task = row.ns_per_task();
+  return {{"workload", row.workload},
+          {"size", row.size},
+          {"runner", runner_name(row.config.runner)},
+          {"policy", only_filch(row.config.policy)},
+          {"join", only_filch(row.config.join)},
+          {"loop", only_filch(standard_loop)},
+          {"workers", row.config.workers},
+          {"seconds_median", row.seconds_median},
+          {"seconds_min", row.seconds_min},
+          {"runs", row.runs},
+          {"tasks", row.tasks},
+          {"ns_per_task", ns_per_task ? ordered_json(*ns_per_task) : ordered_json(nullptr)},
+          {"ratio_to_serial", row.ratio_to_serial},
+          {"ratio_low", row.ratio_interval.low},
+          {"ratio_high", row.ratio_interval.high},
+          {"result", row.result},
+          {"counters", counters_json(row)}};
+}
+
+std::string plural(int count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string to_json(const topology& machine, const std::vector<result_row>& rows) {
+  ordered_json json{{"machine", machine_json(machine)}, {"rows", ordered_json::array()}};
+  for (const result_row& row : rows) {
+    json["rows"].push_back(row_json(row));
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string to_table(const topology& machine, const std::vector<result_row>& rows) {
+  using enum text_table::align;
+  text_table table({{"workload", left},
+                    {"runner", left},
+                    {"policy", left},
+                    {"join", left},
+                    {"workers", right},
+                    {"median", right},
+                    {"to serial", right},
+                    {"95 % interval", right},
+                    {"ns/task", right},
+                    {"runs", right}});
+  for (const result_row& row : rows) {
+    const std::optional<double> ns_per_task = row.ns_per_task();
+    table.add_row({row.workload + ":" + row.size, std::string{runner_name(row.config.runner)}, row.config.policy,
+                   row.config.join, std::to_string(row.config.workers), format_seconds(row.seconds_median),
+                   fmt::format("{:.3f}", row.ratio_to_serial),
+                   fmt::format("{:.3f} .. {:.3f}", row.ratio_interval.low, row.ratio_interval.high),
+                   ns_per_task ? fmt::format("{:.2f}", *ns_per_task) : "-", std::to_string(row.runs)});
+  }
+  return summarize(machine) + "\n\n" + table.to_string();
+}
+
+std::string summarize(const topology& machine) {
+  return fmt::format("{}, {}, {}", machine.model, plural(machine.cores, "core"),
+                     plural(machine.usable_workers, "usable worker"));
+}
+
+}  // namespace filch::cli

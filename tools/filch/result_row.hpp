@@ -1,0 +1,39 @@
+// One line of a report: a workload under one runtime, summed up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <filch/statistics.hpp>
+
+#include "configuration.hpp"
+#include "estimate.hpp"
+#include "sampler.hpp"
+#include "workload_choice.hpp"
+
+namespace filch::cli {
+
+struct result_row {
+  std::string workload;
+  std::string size;
+  configuration config;
+  double seconds_median;
+  double seconds_min;
+  std::size_t runs;
+  std::uint64_t tasks;
+  double ratio_to_serial;
+  interval ratio_interval;
+  std::string result;
+  std::optional<statistics> counters;  ///< sums over all runs
+
+  /// Nothing when the workload spawns no tasks at this size.
+  std::optional<double> ns_per_task() const;
+};
+
+/// `taken` holds at least one sample.
+result_row make_result_row(const workload_choice& choice, std::uint64_t tasks, const configuration& config,
+                           const samples& taken);
+
+}  // namespace filch::cli

@@ -1,0 +1,28 @@
+// The workload and size that a word of the command line such as "fib:38" stands for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workload.hpp"
+
+namespace filch::cli {
+
+struct workload_choice {
+  const bench::workload* workload;
+  std::string size;
+
+  std::string label() const { return workload->name + ":" + size; }
+  std::unique_ptr<bench::instance> make() const { return workload->make(size); }
+};
+
+/// `text` is a name, or a name, a colon and a size; without a size the default one. Throws std::invalid_argument for an
+/// unknown name; a bad size is found by make().
+workload_choice choose_workload(const std::string& text);
+
+/// As choose_workload for each text, or all workloads when there are none. Sizes are checked too (each instance is
+/// made once and dropped), so that a typing error is found before the first measurement, not after the last.
+std::vector<workload_choice> choose_workloads(const std::vector<std::string>& texts);
+
+}  // namespace filch::cli
