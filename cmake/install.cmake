@@ -1,0 +1,44 @@
+# What "cmake --install" and "make package" deliver: the library, its headers, the command line program when it is
+# built, a CMake package (find_package(filch), target filch::filch) and a pkg-config file. All of it is relocatable.
+
+include(CMakePackageConfigHelpers)
+
+set(FILCH_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
+set(FILCH_INSTALL_PKGCONFIGDIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(TARGETS filch EXPORT filch_targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/filch src/platform/native/filch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+if(TARGET filch_cli)
+  install(TARGETS filch_cli)
+endif()
+
+install(
+  EXPORT filch_targets
+  NAMESPACE filch::
+  FILE filchTargets.cmake
+  DESTINATION ${FILCH_INSTALL_CMAKEDIR})
+
+# A static libfilch leaves hwloc to be linked by whoever uses it; a shared one brings it along.
+get_target_property(filch_type filch TYPE)
+set(FILCH_CONSUMER_NEEDS_HWLOC OFF)
+set(FILCH_PC_REQUIRES "")
+if(FILCH_HWLOC AND filch_type STREQUAL "STATIC_LIBRARY")
+  set(FILCH_CONSUMER_NEEDS_HWLOC ON)
+  set(FILCH_PC_REQUIRES "hwloc")
+endif()
+
+configure_package_config_file(cmake/filchConfig.cmake.in ${PROJECT_BINARY_DIR}/filchConfig.cmake
+                              INSTALL_DESTINATION ${FILCH_INSTALL_CMAKEDIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/filchConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/filchConfig.cmake ${PROJECT_BINARY_DIR}/filchConfigVersion.cmake
+        DESTINATION ${FILCH_INSTALL_CMAKEDIR})
+
+file(RELATIVE_PATH FILCH_PC_PREFIX /${FILCH_INSTALL_PKGCONFIGDIR} /)
+string(REGEX REPLACE "/$" "" FILCH_PC_PREFIX "${FILCH_PC_PREFIX}")
+configure_file(cmake/filch.pc.in ${PROJECT_BINARY_DIR}/filch.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/filch.pc DESTINATION ${FILCH_INSTALL_PKGCONFIGDIR})
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(package)
+endif()

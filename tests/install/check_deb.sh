@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Makes the Debian package and checks its name, its control fields and its contents.
+#
+#   check_deb.sh BUILD FOLDER VERSION
+set -euo pipefail
+build=$1 folder=$2 version=$3
+
+rm -rf "$folder"
+cpack --config "$build/CPackConfig.cmake" -G DEB -B "$folder" >/dev/null
+package=$folder/filch_${version}_$(dpkg --print-architecture).deb
+contents=$(dpkg-deb --contents "$package")
+fields=$(dpkg-deb --field "$package")
+
+expect() {
+  if ! grep --quiet --extended-regexp -- "$2" <<<"$1"; then
+    printf 'check_deb.sh: "%s" is missing in %s, which has:\n%s\n' "$2" "$package" "$1" >&2
+    exit 1
+  fi
+}
+
+for path in 'bin/filch$' 'lib/libfilch\.(a|so)' 'lib/cmake/filch/filchConfig\.cmake$' \
+  'lib/cmake/filch/filchConfigVersion\.cmake$' 'lib/cmake/filch/filchTargets\.cmake$' 'lib/pkgconfig/filch\.pc$' \
+  'include/filch/filch\.hpp$' 'include/filch/detail/task\.hpp$' 'include/filch/platform/memory\.hpp$' \
+  'share/doc/filch/copyright$'; do
+  expect "$contents" " \./usr/$path"
+done
+expect "$fields" "^Version: $version$"
+expect "$fields" '^Depends: .*libc6 \(>= '
+expect "$fields" '^Depends: .*libtbb'
