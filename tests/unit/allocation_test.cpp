@@ -1,0 +1,88 @@
+// No allocation per task: counted by replacing the global allocation functions of the test program.
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+
+namespace {
+
+thread_local std::size_t allocations = 0;
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  // aligned_alloc wants a multiple of the alignment.
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  if (void* const p = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return p;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t /*bytes*/) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t /*alignment*/) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept { std::free(p); }
+
+namespace filch {
+namespace {
+
+long fib(int n) {
+  if (n < 2) return n;
+  const auto [a, b] = fork_join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return a + b;
+}
+
+template <std::size_t Bytes>
+std::size_t allocations_of_group(int tasks) {
+  std::array<char, Bytes> closure{};
+  closure.fill(1);
+  const std::size_t before = allocations;
+  task_group group;
+  for (int i = 0; i < tasks; ++i) {
+    group.run([closure] { static_cast<void>(closure); });
+  }
+  group.wait();
+  return allocations - before;
+}
+
+TEST(allocation, none_per_fork_join) {
+  for (const char* policy : {"lace", "chase_lev"}) {
+    scheduler one({.workers = 1, .policy = policy});
+    one.run([] {
+      fib(20);  // the ring of chase_lev has its size now
+      const std::size_t before = allocations;
+      fib(20);
+      EXPECT_EQ(allocations, before);
+    });
+  }
+}
+
+TEST(allocation, none_per_task_of_the_innermost_group_up_to_40_bytes) {
+  scheduler one({.workers = 1});
+  one.run([] {
+    EXPECT_EQ(allocations_of_group<1>(100), 0U);
+    EXPECT_EQ(allocations_of_group<40>(100), 0U);
+    EXPECT_EQ(allocations_of_group<41>(100), 100U);  // and this is what would be counted
+  });
+}
+
+TEST(allocation, none_for_groups_inside_inlined_branches) {
+  scheduler one({.workers = 1});
+  one.run([] {
+    const auto [in_first, in_second] =
+        fork_join([] { return allocations_of_group<8>(10); }, [] { return allocations_of_group<8>(10); });
+    EXPECT_EQ(in_first, 0U);
+    EXPECT_EQ(in_second, 0U);
+  });
+}
+
+}  // namespace
+}  // namespace filch
