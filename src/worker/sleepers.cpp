@@ -19,6 +19,7 @@ void sleepers::end_search() noexcept {
 void sleepers::announce(worker& w) noexcept {
   // Flag first: who sees the count must find somebody to wake. relaxed: released by the next line.
   w.sleeping.store(true, std::memory_order_relaxed);
+  latest_.store(w.number, std::memory_order_relaxed);  // a hint
   // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DB1]) in the one total order; pairs with [SL1].
   counts_.fetch_add(one_sleeping - one_searching, std::memory_order_seq_cst);
 }
@@ -46,7 +47,8 @@ void sleepers::sleep(worker& w) noexcept {
 
 bool sleepers::wake_one() noexcept {
   const std::uint32_t n = team_.size();
-  const std::uint32_t start = next_.fetch_add(1, std::memory_order_relaxed);
+  // The latest first: its caches are the warmest, and mostly nobody else has to be looked at.
+  const std::uint32_t start = latest_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < n; ++i) {
     worker& w = team_[(start + i) % n];
     if (w.sleeping.load(std::memory_order_relaxed) && claim(w)) {

@@ -54,7 +54,7 @@ class sleepers {
   team& team_;
   alignas(64) platform::atomic<std::uint64_t> counts_{0};  ///< searching in the upper half, sleeping in the lower
   platform::atomic<std::uint32_t> waiting_{0};             ///< parked waiters
-  platform::atomic<std::uint32_t> next_{0};                ///< where to look for a sleeper first
+  platform::atomic<std::uint32_t> latest_{0};              ///< who fell asleep last: where to look for a sleeper first
 };
 
 }  // namespace filch

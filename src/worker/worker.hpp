@@ -93,12 +93,13 @@ class worker : public detail::worker_core {
   team& everybody;
   sleepers& idle;
   policy& rules;
-  detail::slot* const base;                ///< any thread: first slot of the task stack
-  activation_list activations;             ///< any thread may ask
-  platform::parker parker;                 ///< any thread may unpark
-  platform::atomic<bool> sleeping{false};  ///< any thread: idle and asleep; see sleepers
-  std::unique_ptr<filch::offer> offered;   ///< the policy's; what of it is for thieves, the policy says
-  counters counted;                        ///< any thread may read
+  detail::slot* const base;               ///< any thread: first slot of the task stack
+  activation_list activations;            ///< any thread may ask
+  std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
+  counters counted;                       ///< any thread may read
+  // What a waker looks at, on one cache line.
+  alignas(64) platform::atomic<bool> sleeping{false};  ///< any thread: idle and asleep; see sleepers
+  platform::parker parker;                             ///< any thread may unpark
 
  private:
   /// A task this worker is in the middle of, and who waits for it.

@@ -1,8 +1,11 @@
 #include "platform/parker.hpp"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "platform/clock.hpp"
 
 namespace filch::platform {
 namespace {
@@ -14,22 +17,82 @@ void futex(atomic<std::uint32_t>& word, int operation, std::uint32_t value) noex
   syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
 }
 
+pid_t current_thread() noexcept {
+  static thread_local const auto id = static_cast<pid_t>(syscall(SYS_gettid));
+  return id;
+}
+
+/// Where the threads of this process may run, as far as anybody knew when this was first asked.
+const cpu_set_t& processors() noexcept {
+  static const cpu_set_t all = [] {
+    cpu_set_t set;
+    if (sched_getaffinity(getpid(), sizeof set, &set) != 0) CPU_ZERO(&set);
+    return set;
+  }();
+  return all;
+}
+
 }  // namespace
 
 void parker::park() noexcept {
-  std::uint32_t seen = empty;
-  // [PK1] relaxed: the token is acquired by the exchange below, whichever way it came.
-  if (state_.compare_exchange_strong(seen, parked, std::memory_order_relaxed, std::memory_order_relaxed)) {
-    // [PK2] relaxed: only watches for the change; [PK3] acquires.
-    while (state_.load(std::memory_order_relaxed) == parked) futex(state_, FUTEX_WAIT_PRIVATE, parked);
-  }
+  // [PK0] relaxed: only saves the way to sleep; [PK3] acquires.
+  if (state_.load(std::memory_order_relaxed) != token) sleep();
   // [PK3] acquire: what the waker wrote before [PK4] is seen after park.
   state_.exchange(empty, std::memory_order_acquire);
 }
 
+void parker::sleep() noexcept {
+  cpu_set_t allowed;
+  cpu_set_t here;
+  const int processor = sched_getcpu();
+  const bool bind = processor >= 0 && processor < CPU_SETSIZE && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+                    CPU_COUNT(&allowed) > 1;
+  if (bind) {
+    CPU_ZERO(&here);
+    CPU_SET(static_cast<std::size_t>(processor), &here);
+    sched_setaffinity(0, sizeof here, &here);
+  }
+  thread_.store(current_thread(), std::memory_order_relaxed);
+  processor_.store(bind ? processor : -1, std::memory_order_relaxed);
+  std::uint32_t seen = empty;
+  // [PK1] release: who sleeps where, for the waker ([PK5]).
+  if (state_.compare_exchange_strong(seen, parked, std::memory_order_release, std::memory_order_relaxed)) {
+    // [PK2] relaxed: only watches for the token; [PK3] acquires.
+    while ((seen = state_.load(std::memory_order_relaxed)) != token) futex(state_, FUTEX_WAIT_PRIVATE, seen);
+  }
+  if (bind) sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 void parker::unpark() noexcept {
-  // [PK4] release: pairs with [PK3].
-  if (state_.exchange(token, std::memory_order_release) == parked) futex(state_, FUTEX_WAKE_PRIVATE, 1);
+  // [PK5] acquire: who sleeps where, from [PK1].
+  std::uint32_t seen = state_.load(std::memory_order_acquire);
+  for (;;) {
+    if (seen == steering) {
+      pause();
+      seen = state_.load(std::memory_order_acquire);
+      continue;
+    }
+    const int here = seen == parked ? sched_getcpu() : -1;
+    const bool steer = here >= 0 && processor_.load(std::memory_order_relaxed) == here;
+    // [PK4] release: pairs with [PK3]. acquire, when it fails: as [PK5].
+    if (!state_.compare_exchange_weak(seen, steer ? steering : token, std::memory_order_release,
+                                      std::memory_order_acquire)) {
+      continue;
+    }
+    if (steer) {
+      steer_away(here);
+      state_.store(token, std::memory_order_release);  // [PK4]
+    }
+    if (seen == parked) futex(state_, FUTEX_WAKE_PRIVATE, 1);
+    return;
+  }
+}
+
+void parker::steer_away(int here) const noexcept {
+  cpu_set_t elsewhere = processors();
+  CPU_CLR(static_cast<std::size_t>(here), &elsewhere);
+  // Fails where there is no other processor, and then changes nothing.
+  sched_setaffinity(thread_.load(std::memory_order_relaxed), sizeof elsewhere, &elsewhere);
 }
 
 }  // namespace filch::platform

@@ -3,22 +3,36 @@
 
 #include <cstdint>
 
+#include <sys/types.h>
+
 #include <filch/platform/memory.hpp>
 
 namespace filch::platform {
 
 /// A binary token. `park` takes it, sleeping until there is one; `unpark` leaves it. An `unpark` that comes first is
-/// not lost. One thread parks; any thread unparks.
+/// not lost. One thread parks at a time; any thread unparks.
+///
+/// A kernel may put a woken thread onto the processor of the thread that woke it, although its own is idle (Linux in a
+/// virtual machine does, when the host has descheduled the idle one); there one of the two waits for up to several
+/// milliseconds. So a thread sleeps bound to the processor on which it fell asleep, and wakes up there; if the waker is
+/// on that processor by then, it binds the sleeper to the others. Awake again, the thread may run wherever it could.
 class parker {
  public:
-  /// Takes the token, sleeping until somebody leaves one. Owner only.
+  /// Takes the token, sleeping until somebody leaves one.
   void park() noexcept;
-  /// Leaves a token and wakes the owner when it sleeps. Any thread; one system call at most.
+  /// Leaves a token and wakes the owner when it sleeps. One system call, or two when both are on one processor.
   void unpark() noexcept;
 
  private:
-  enum : std::uint32_t { empty, token, parked };
+  /// steering: a waker is binding the sleeper elsewhere, and will leave the token next.
+  enum : std::uint32_t { empty, token, parked, steering };
+
+  void sleep() noexcept;
+  void steer_away(int here) const noexcept;
+
   atomic<std::uint32_t> state_{empty};
+  atomic<int> processor_{-1};  ///< which the sleeper is bound to; -1: to none
+  atomic<pid_t> thread_{0};    ///< the sleeper
 };
 
 }  // namespace filch::platform
