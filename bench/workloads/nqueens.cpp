@@ -1,8 +1,8 @@
 // nqueens: the number of ways to place n queens on an n x n board so that none attacks another.
 //
-// Each call places one queen and then one in each column of the next row that is not attacked: all but the last of
-// these are tasks, the last is called. Nothing is shared but the parent's board, which its children copy; each child's
-// count goes to its own cell of the parent's frame, so no atomics are needed. Size "n/d" stops forking below row d.
+// Each task places one queen and spawns one task for each column of the next row that is not attacked. Nothing is
+// shared but the parent's board, which its children copy; each child's count goes to its own cell of the parent's
+// frame, so no atomics are needed. Size "n/d" stops spawning below row d.
 #include <array>
 #include <cstdint>
 #include <memory>

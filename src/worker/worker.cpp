@@ -17,21 +17,21 @@ std::size_t slots_in(std::size_t bytes) noexcept {
 
 }  // namespace
 
-worker::worker(std::uint16_t number_, scheduler& home_, team& everybody_, sleepers& idle_, policy& rules_,
-               std::size_t stack_bytes)
+worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers,
+               policy& chosen_policy, std::size_t stack_bytes)
     : stack_(stack_bytes),
-      number(number_),
-      everybody(everybody_),
-      idle(idle_),
-      rules(rules_),
+      number(own_number),
+      everybody(whole_team),
+      idle(all_sleepers),
+      rules(chosen_policy),
       // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
       base(static_cast<detail::slot*>(stack_.data())),
       activations(slots_in(stack_bytes)),
-      seed_(platform::random_seed(number_)) {
+      seed_(platform::random_seed(own_number)) {
   head.store(base);
   split.store(base);
   end = base + slots_in(stack_bytes);
-  home = &home_;
+  home = &own_home;
 }
 
 template <class Claim>

@@ -43,7 +43,7 @@ class worker : public detail::worker_core {
   platform::mapping stack_;  // before `base`
 
  public:
-  worker(std::uint16_t number, scheduler& home, team& everybody, sleepers& idle, policy& rules,
+  worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers, policy& chosen_policy,
          std::size_t stack_bytes);
 
   /// Any thread. Position of a slot on this worker's stack.
