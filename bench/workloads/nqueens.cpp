@@ -117,7 +117,7 @@ std::unique_ptr<instance> make_nqueens(std::string_view size) {
 
 workload nqueens_workload() {
   return {"nqueens",
-          "ways to place n queens, a task per valid child but the last; n/d: none below row d",
+          "ways to place n queens, one task per valid child; n/d: no tasks below row d",
           "12",
           {"8", "10", "12", "14", "12/4"},
           make_nqueens};
