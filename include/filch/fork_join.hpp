@@ -51,7 +51,7 @@ class branch_frame {
   /// The slow join: hands out what the thief left, its result or the exception, or runs the branch after all.
   [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) {
     branch_frame& frame = in(s);
-    const join_result how = join_offered(w, s);
+    const join_result how = join_guarded(w, s);
     if (how == join_result::reclaimed) return detail::call(std::forward<G>(*frame.g_));
     const ender end{frame, how};
     if (how == join_result::failed) std::rethrow_exception(frame.error_);
@@ -132,12 +132,12 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
     }
   }();
 
-  if constexpr (checks) assert(w->head.load() == s + 1 || s == w->end);  // else a task would be lost
+  if constexpr (checks) assert(w->head.load() == s + 1 || s == w->end || w->guard.load() > s);  // none would be lost
   w->head.store(s);
   // A handler that runs on this thread offers only below head; after this fence it can no longer offer `s` (DESIGN
   // section 2, rule 9).
   platform::signal_fence();
-  if (w->split.load() > s) [[unlikely]]
+  if (w->guard.load() > s) [[unlikely]]
     return {std::forward<result_of<F>>(first), branch_frame<G>::join(*w, *s)};
   if (w->must_attend(s)) [[unlikely]]
     attend(*w);

@@ -6,14 +6,18 @@
 // which idle workers and the group's own `wait` take.
 //
 // Invariants
-//  1. The tasks on the stack are the slots [base_, top_) of `owner_`, contiguous and in spawn order; only the owner's
-//     thread, in the activation that constructed the group, pushes there.
-//  2. It may only push when head == top_, and only when the group lies on the C++ stack inside the frame of the task
-//     that was newest at construction: then every slot below base_ outlives the group.
-//  3. A wait may find other tasks above top_ (two groups waited for in the order they were made, or a wait inside a
-//     branch). It then runs its own tasks where they are and leaves empty tasks in their slots, which the group's
-//     destructor takes off.
-//  4. What only some groups need, detached tasks and exceptions, is in rest_, made when it is first needed.
+//  1. The tasks on the stack are the slots [span_.base, span_.top) of `owner_`, contiguous and in spawn order; only the
+//     owner's thread, in the activation that constructed the group, pushes there.
+//  2. It pushes only when head is its top, and only if it lies on the C++ stack of its activation. So it ends before
+//     that does, and whoever constructed it waits for it.
+//  3. A span that is not empty is linked to its worker, which raises the worker's guard above all older tasks. A join
+//  of
+//     one of these finds what the group left above it (an std::optional filled inside a branch and used after it, say)
+//     and makes it detached tasks.
+//  4. A wait may find other tasks above the group's. Those of other groups it detaches. Below a pending branch it runs
+//     its own tasks where they are and leaves empty ones in their slots, which a later wait takes off, or the join of
+//     an older branch when the group is gone by then.
+//  5. What only some groups need, detached tasks and exceptions, is in rest_, made when it is first needed.
 #pragma once
 
 #include <atomic>
@@ -44,8 +48,9 @@ class group_rest;
 
 /// A task of a group that is not on any task stack.
 struct detached_task : task {
+  static constexpr std::uint64_t last = ~std::uint64_t{0};
   group_rest* home = nullptr;
-  std::uint64_t order = 0;        ///< place in the group's spawn order
+  std::uint64_t order = last;     ///< place in the group's spawn order; last: after all others so far
   detached_task* next = nullptr;  ///< in the group's queue or list of taken tasks
   detached_task* previous = nullptr;
 };
@@ -65,7 +70,7 @@ class task_group {
   /// Waits for tasks that were not waited for; while an exception is on its way through, those that have not begun are
   /// skipped. Exceptions of tasks are lost here: call wait().
   ~task_group() {
-    if (top_ != base_ || rest_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    if (span_.top != span_.base || rest_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       end();
   }
   task_group(const task_group&) = delete;
@@ -82,7 +87,7 @@ class task_group {
   /// group can be used again.
   /// @throws of the exceptions that tasks threw the one that is first in spawn order.
   group_status wait() {
-    if (on_stack_of(*detail::self) && top_ != base_) wait_for_stack(*detail::self);
+    if (on_stack_of(*detail::self) && span_.top != span_.base) wait_for_stack(*detail::self);
     if (rest_.load(std::memory_order_relaxed) == nullptr && !canceled()) [[likely]]
       return group_status::complete;
     return wait_for_rest();
@@ -112,6 +117,7 @@ class task_group {
   template <class F>
   void push(detail::worker_core& w, detail::slot& s, F&& f);
   void push_detached(detail::detached_task& t) noexcept;
+  void detach(detail::detached_task& t, const detail::slot& from) noexcept;
   static void end_detached(detail::detached_task& t) noexcept;
   void record(std::uint64_t order) noexcept;
 
@@ -123,62 +129,16 @@ class task_group {
     return &w == owner_ && w.activation == activation_;
   }
   [[nodiscard]] std::uint64_t order_of(const detail::slot& s) const noexcept {
-    return static_cast<std::uint64_t>(&s - base_);
+    return static_cast<std::uint64_t>(&s - span_.base);
   }
 
   detail::worker_core* owner_ = nullptr;  ///< worker whose stack may be used, or null
   std::uint64_t activation_ = 0;          ///< of the owner at construction
-  detail::slot* base_ = nullptr;
-  detail::slot* top_ = nullptr;
+  detail::stack_span span_;
   std::atomic<detail::group_rest*> rest_{nullptr};
   std::uint64_t run_at_once_ = 0;  ///< tasks that run() ran itself because the stack was full
   std::stop_token stop_;
   std::atomic<bool> canceled_{false};
-};
-
-template <class F>
-struct task_group::stack_closure {
-  /// Kept in the slot when it fits, behind a pointer otherwise.
-  static constexpr bool in_slot =
-      sizeof(F) <= detail::closure_bytes && alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
-
-  template <class G>
-  static void store(detail::slot& s, G&& f) {
-    if constexpr (in_slot) {
-      ::new (static_cast<void*>(s.closure)) F(std::forward<G>(f));
-    } else {
-      ::new (static_cast<void*>(s.closure)) F*(new F(std::forward<G>(f)));
-    }
-  }
-
-  static detail::run_result run(detail::task& t, detail::run_by who) {
-    auto& s = static_cast<detail::slot&>(t);
-    auto& group = *static_cast<task_group*>(s.context);
-    const auto order = [&]() noexcept { return group.order_of(s); };
-    if constexpr (!in_slot) {
-      const std::unique_ptr<F> f(*std::launder(reinterpret_cast<F**>(s.closure)));
-      if (who == detail::run_by::owner) s.run = &run_nothing;
-      group.run_body(*f, order);
-    } else if (who == detail::run_by::thief) {
-      // The slot stays until its owner's join, so the closure can be called where it is.
-      F& f = *std::launder(reinterpret_cast<F*>(s.closure));
-      group.run_body(f, order);
-      std::destroy_at(&f);
-    } else {
-      // The owner's own forks will use the slot again: out with the closure first.
-      F& stored = *std::launder(reinterpret_cast<F*>(s.closure));
-      F f(std::move(stored));
-      std::destroy_at(&stored);
-      s.run = &run_nothing;
-      group.run_body(f, order);
-    }
-    return detail::run_result::done;
-  }
-
-  /// What is left in a slot that its owner emptied before it was the topmost.
-  static detail::run_result run_nothing(detail::task& /*t*/, detail::run_by /*who*/) {
-    return detail::run_result::done;
-  }
 };
 
 template <class F>
@@ -206,6 +166,59 @@ struct task_group::detached_closure : detail::detached_task {
   }
 };
 
+template <class F>
+struct task_group::stack_closure {
+  /// Kept in the slot when it fits, behind a pointer otherwise.
+  static constexpr bool in_slot =
+      sizeof(F) <= detail::closure_bytes && alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
+
+  template <class G>
+  static void store(detail::slot& s, G&& f) {
+    if constexpr (in_slot) {
+      ::new (static_cast<void*>(s.closure)) F(std::forward<G>(f));
+    } else {
+      ::new (static_cast<void*>(s.closure)) F*(new F(std::forward<G>(f)));
+    }
+  }
+
+  static detail::run_result run(detail::task& t, detail::run_by who) {
+    auto& s = static_cast<detail::slot&>(t);
+    auto& group = *static_cast<task_group*>(s.context);
+    const auto order = [&]() noexcept { return group.order_of(s); };
+    if constexpr (!in_slot) {
+      const std::unique_ptr<F> f(*std::launder(reinterpret_cast<F**>(s.closure)));
+      if (who == detail::run_by::nobody) {
+        group.detach(*new detached_closure<F>(group, std::move(*f)), s);
+        return detail::run_result::done;
+      }
+      if (who == detail::run_by::owner) s.run = &run_nothing;
+      group.run_body(*f, order);
+    } else if (who == detail::run_by::thief) {
+      // The slot stays until its owner's join, so the closure can be called where it is.
+      F& f = *std::launder(reinterpret_cast<F*>(s.closure));
+      group.run_body(f, order);
+      std::destroy_at(&f);
+    } else {
+      // The owner's own forks will use the slot again: out with the closure first.
+      F& stored = *std::launder(reinterpret_cast<F*>(s.closure));
+      F f(std::move(stored));
+      std::destroy_at(&stored);
+      if (who == detail::run_by::nobody) {
+        group.detach(*new detached_closure<F>(group, std::move(f)), s);
+        return detail::run_result::done;
+      }
+      s.run = &run_nothing;
+      group.run_body(f, order);
+    }
+    return detail::run_result::done;
+  }
+
+  /// What is left in a slot that its owner emptied.
+  static detail::run_result run_nothing(detail::task& /*t*/, detail::run_by /*who*/) {
+    return detail::run_result::done;
+  }
+};
+
 template <class F, class Order>
 void task_group::run_body(F& f, Order order) noexcept {
   if (canceled()) return;
@@ -222,7 +235,8 @@ void task_group::push(detail::worker_core& w, detail::slot& s, F&& f) {
   closure::store(s, std::forward<F>(f));
   s.run = &closure::run;
   s.context = this;
-  top_ = &s + 1;
+  if (&s == span_.base) w.link(span_);
+  span_.top = &s + 1;
   w.head.store(&s + 1);
 }
 
@@ -230,7 +244,7 @@ template <class F>
 inline void task_group::run(F&& f) {
   detail::worker_core& w = *detail::self;
   detail::slot* const s = w.head.load();
-  if (on_stack_of(w) && s == top_ && !w.must_attend(s)) [[likely]] {
+  if (on_stack_of(w) && s == span_.top && !w.must_attend(s)) [[likely]] {
     push(w, *s, std::forward<F>(f));
   } else if constexpr (!std::is_lvalue_reference_v<F> && std::is_move_constructible_v<F>) {
     // Another object for the cold path, whose address is taken there: f itself is built in the slot.
@@ -245,7 +259,7 @@ template <class F>
 void task_group::run_otherwise(F&& f) {
   detail::worker_core& w = *detail::self;
   detail::slot* const s = w.head.load();
-  if (!on_stack_of(w) || s != top_) {
+  if (!on_stack_of(w) || s != span_.top) {
     rest();  // may throw, and must then do so before the closure is made
     push_detached(*new detached_closure<std::decay_t<F>>(*this, std::forward<F>(f)));
   } else if (s != w.end) {

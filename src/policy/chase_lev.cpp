@@ -26,7 +26,7 @@ void chase_lev::answer(worker& w) noexcept {
     for (; s < head; ++s) {
       s->state.store(task_state{}.pack(), std::memory_order_relaxed);  // [TS0]
       deque.push(s);
-      w.split.store(s + 1);
+      w.set_split(s + 1);
     }
   } catch (const std::bad_alloc&) {
     // No memory for a larger ring: the rest stays private, which is correct and only less parallel.
@@ -40,14 +40,14 @@ bool chase_lev::reclaim(worker& w, detail::slot& s) noexcept {
   while (w.split.load() > &s) {
     detail::slot* const newest = deque.pop();
     if (newest == nullptr) return false;
-    w.split.store(newest);
+    w.set_split(newest);
   }
   return true;
 }
 
 void chase_lev::rejoin(worker& w, detail::slot& s) noexcept {
   w.head.store(&s);
-  w.split.store(&s);
+  w.set_split(&s);
 }
 
 loot chase_lev::take(worker& /*thief*/, worker& victim, const lineage* only) noexcept {

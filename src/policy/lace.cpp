@@ -31,7 +31,7 @@ void lace::answer(worker& w) noexcept {
     // [TS0] relaxed: published with the slot.
     w.base[i].state.store(task_state{}.pack(), std::memory_order_relaxed);
   }
-  w.split.store(w.base + until);
+  w.set_split(w.base + until);
   if (part.all_stolen) {
     part.all_stolen = false;
     part.deque.share_first(from);
@@ -53,7 +53,7 @@ bool lace::reclaim(worker& w, detail::slot& s) noexcept {
   switch (part.deque.shrink(w.index_of(&s), split)) {
     case deque::split_deque::shrunk::reclaimed:
       w.count(&counters::shrinks);
-      w.split.store(w.base + split);
+      w.set_split(w.base + split);
       return true;
     case deque::split_deque::shrunk::all_stolen:
       if (w.base + split == w.head.load()) {
@@ -72,7 +72,7 @@ void lace::rejoin(worker& w, detail::slot& s) noexcept {
   // Every older task is stolen too; what was made while waiting is gone.
   shared_part& part = shared_part_of(w);
   w.head.store(&s);
-  w.split.store(&s);
+  w.set_split(&s);
   part.all_stolen = true;
   part.deque.set_all_stolen(w.index_of(&s));
   w.raise();

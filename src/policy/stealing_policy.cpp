@@ -87,7 +87,7 @@ void stealing_policy::run(worker& w, const loot& found) noexcept {
     detail::slot& s = *(w.head.load() - 1);
     w.head.store(&s);
     platform::signal_fence();
-    if (w.split.load() > &s && detail::join_offered(w, s) != detail::join_result::reclaimed) continue;
+    if (w.split.load() > &s && detail::join_guarded(w, s) != detail::join_result::reclaimed) continue;
     s.run(s, detail::run_by::owner);
   }
 }

@@ -21,7 +21,7 @@ void detached_board::push(group_rest& group, detached_task& t) noexcept {
   {
     const std::lock_guard lock(mutex_);
     t.home = &group;
-    t.order = first_detached + group.spawned++;
+    if (t.order == detached_task::last) t.order = first_detached + group.spawned++;
     t.next = nullptr;
     t.state.store(task_state{}.pack(), std::memory_order_relaxed);  // under the lock
     if (group.queue_first == nullptr) {

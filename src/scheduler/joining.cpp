@@ -83,8 +83,11 @@ join_result join_in_place(worker& w, slot& s) noexcept {
   return w.rules.reclaim(w, s) ? join_result::reclaimed : wait_for(w, s);
 }
 
-join_result join_offered(worker_core& core, slot& s) noexcept {
-  auto& w = static_cast<worker&>(core);
+join_result join_newest(worker& w, slot& s) noexcept {
+  if (w.split.load() <= &s) {
+    w.head.store(&s);
+    return join_result::reclaimed;
+  }
   w.head.store(&s + 1);
   const join_result how = join_in_place(w, s);
   if (w.split.load() <= &s) {
@@ -95,11 +98,31 @@ join_result join_offered(worker_core& core, slot& s) noexcept {
   return how;
 }
 
+void detach_span(worker& w, stack_span& span) noexcept {
+  while (span.top != span.base) {
+    slot& s = *--span.top;
+    if (join_newest(w, s) == join_result::reclaimed) s.run(s, run_by::nobody);
+  }
+  w.unlink(span);
+  if (span.orphan) delete &span;
+}
+
+join_result join_guarded(worker_core& core, slot& s) noexcept {
+  auto& w = static_cast<worker&>(core);
+  while (w.spans != nullptr && w.spans->base > &s) detach_span(w, *w.spans);
+  return join_newest(w, s);
+}
+
+void settle(worker_core& core, slot* base) noexcept {
+  auto& w = static_cast<worker&>(core);
+  while (w.spans != nullptr && w.spans->base >= base) detach_span(w, *w.spans);
+}
+
 join_result abandon(worker_core& w, slot& s) noexcept {
   if (&s == w.end) return join_result::reclaimed;  // the stack was full, nothing was pushed
   w.head.store(&s);
   platform::signal_fence();
-  return w.split.load() > &s ? join_offered(w, s) : join_result::reclaimed;
+  return w.guard.load() > &s ? join_guarded(w, s) : join_result::reclaimed;
 }
 
 }  // namespace filch::detail

@@ -11,6 +11,12 @@ namespace filch::detail {
 /// owner's again, who has to run it.
 join_result wait_for(worker& w, task& t) noexcept;
 
+/// Joins the newest task of the stack and takes it off. `reclaimed`: the owner has to run it.
+join_result join_newest(worker& w, slot& s) noexcept;
+
+/// Moves the tasks of a span, the newest of the stack, to their group's detached tasks; waits for those that are taken.
+void detach_span(worker& w, stack_span& span) noexcept;
+
 /// Joins an offered task without taking it off the stack, where newer ones may lie above it.
 join_result join_in_place(worker& w, slot& s) noexcept;
 

@@ -32,15 +32,15 @@ namespace detail {
 attachment::attachment(scheduler& home) : previous_(self) {
   worker& w = home.core().sit_down();
   w.activation = w.new_epoch();
-  w.activation_base = w.head.load();
   w.frame = this;
   self = &w;
   worker_ = &w;
 }
 
 attachment::~attachment() {
-  self = previous_;
   auto& w = static_cast<worker&>(*worker_);
+  if (w.head.load() != w.base) settle(w, w.base);
+  self = previous_;
   w.home->core().get_up(w);
 }
 

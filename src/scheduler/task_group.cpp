@@ -16,21 +16,25 @@ namespace filch {
 [[gnu::noinline]] task_group::task_group(std::stop_token stop) noexcept : stop_(std::move(stop)) {
   if (detail::self == &detail::foreign_worker) return;
   auto& w = static_cast<worker&>(*detail::self);
-  detail::slot* const head = w.head.load();
-  // Does the group lie on the C++ stack inside the frame of the task that is newest on the worker's stack? Then it ends
-  // before that task is joined. One on the heap, or one that an enclosing function owns, does not.
-  const void* const outermost = head > w.activation_base ? (head - 1)->context : w.frame;
+  // On the heap the group may be waited for by anybody, who would not see what lies on this worker's stack.
   const std::less<const void*> below;
-  if (!below(__builtin_frame_address(0), this) || !below(this, outermost)) return;
+  if (!below(__builtin_frame_address(0), this) || !below(this, w.frame)) return;
   owner_ = &w;
   activation_ = w.activation;
-  base_ = head;
-  top_ = head;
+  span_.base = w.head.load();
+  span_.top = span_.base;
 }
 
 void task_group::end() noexcept {
   if (std::uncaught_exceptions() > 0) cancel();
-  if (top_ != base_) wait_for_stack(*detail::self);
+  if (span_.top != span_.base) wait_for_stack(*detail::self);
+  if (span_.top != span_.base) {
+    // Empty tasks below a pending branch. They may be offered and taken once more, so somebody has to join them.
+    detail::worker_core& w = *detail::self;
+    detail::stack_span** link = &w.spans;
+    while (*link != &span_) link = &(*link)->outer;
+    *link = new detail::stack_span{span_.base, span_.top, span_.outer, true};
+  }
   if (const std::unique_ptr<detail::group_rest> rest(rest_.load(std::memory_order_acquire));
       rest != nullptr) {  // [GR1]
     rest->board.wait(*rest);
@@ -48,25 +52,27 @@ group_status task_group::wait_for_rest() {
 
 void task_group::wait_for_stack(detail::worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);
+  while (w.spans != &span_ && w.head.load() == w.spans->top) detail::detach_span(w, *w.spans);
   // From the newest on. A task that the owner runs may push further ones onto the stack again.
-  for (detail::slot* next = top_; next != base_;) {
+  for (detail::slot* next = span_.top; next != span_.base;) {
     detail::slot& s = *(next - 1);
-    const bool newest = w.head.load() == &s + 1;
+    const bool newest = w.head.load() == next;
     auto how = detail::join_result::reclaimed;
     if (newest) {
-      top_ = &s;
       w.head.store(&s);
       platform::signal_fence();
       if (w.split.load() > &s) {
-        how = detail::join_offered(w, s);
+        how = detail::join_newest(w, s);
       } else if (w.must_attend(&s)) {
         detail::attend(w);
       }
+      span_.top = &s;
+      if (&s == span_.base) w.unlink(span_);
     } else if (w.split.load() > &s) {
       how = detail::join_in_place(w, s);
     }
     if (how == detail::join_result::reclaimed) s.run(s, detail::run_by::owner);
-    next = newest ? top_ : &s;
+    next = newest ? span_.top : &s;
   }
 }
 
@@ -87,6 +93,12 @@ detail::group_rest& task_group::rest() {
 void task_group::push_detached(detail::detached_task& t) noexcept {
   detail::group_rest& rest = *rest_.load(std::memory_order_acquire);  // [GR1]
   rest.board.push(rest, t);
+}
+
+void task_group::detach(detail::detached_task& t, const detail::slot& from) noexcept {
+  detail::group_rest& group = rest();
+  t.order = order_of(from);
+  group.board.push(group, t);
 }
 
 void task_group::end_detached(detail::detached_task& t) noexcept { t.home->board.end(t); }

@@ -29,7 +29,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
       activations(slots_in(stack_bytes)),
       seed_(platform::random_seed(own_number)) {
   head.store(base);
-  split.store(base);
+  set_split(base);
   end = base + slots_in(stack_bytes);
   home = &own_home;
 }
@@ -37,7 +37,8 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
 template <class Claim>
 bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
   const std::uint64_t epoch = new_epoch();
-  activations.begin(epoch, index_of(head.load()));
+  detail::slot* const own_base = head.load();
+  activations.begin(epoch, index_of(own_base));
   if (!claim(task_state{.status = task_status::taken, .thief = number, .epoch = epoch}.pack())) {
     activations.end();
     return false;
@@ -45,13 +46,11 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
   const running here{innermost_, &t, owner};
   const std::uint64_t outer_activation = activation;
   const void* const outer_frame = frame;
-  detail::slot* const outer_base = activation_base;
   innermost_ = &here;
   activation = epoch;
   frame = &here;
-  activation_base = head.load();
   const detail::run_result result = t.run(t, detail::run_by::thief);
-  activation_base = outer_base;
+  if (head.load() != own_base) detail::settle(*this, own_base);
   frame = outer_frame;
   activation = outer_activation;
   innermost_ = here.outer;

@@ -87,8 +87,6 @@ class worker : public detail::worker_core {
   /// Wakes somebody who sleeps until one of the tasks is done that this worker is in the middle of.
   void wake_waiter() noexcept;
 
-  detail::slot* activation_base = nullptr;  ///< where the tasks of the current activation or root begin
-
   const std::uint16_t number;
   team& everybody;
   sleepers& idle;

@@ -252,6 +252,56 @@ TEST(task_group, a_member_of_an_object_on_the_heap_may_outlive_the_branch_that_m
   });
 }
 
+TEST(task_group, a_group_may_end_below_a_pending_branch) {
+  everywhere([] {
+    for (int round = 0; round < 100; ++round) {
+      std::atomic<int> runs = 0;
+      std::optional<task_group> group;
+      group.emplace();
+      for (int i = 0; i < 5; ++i) group->run([&] { ++runs; });
+      fork_join([&] { group.reset(); }, [&] { ++runs; });
+      fork_join([&] { ++runs; }, [&] { ++runs; });
+      EXPECT_EQ(runs, 8);
+    }
+    task_group after;
+    std::atomic<int> runs = 0;
+    for (int i = 0; i < 5; ++i) after.run([&] { ++runs; });
+    after.wait();
+    EXPECT_EQ(runs, 5);
+  });
+}
+
+TEST(task_group, a_group_left_in_a_branch_keeps_its_tasks_and_their_order) {
+  everywhere([] {
+    for (int round = 0; round < 100; ++round) {
+      std::optional<task_group> group;
+      std::atomic<int> runs = 0;
+      fork_join(
+          [&] {
+            fork_join(
+                [&] {
+                  group.emplace();
+                  for (int i = 0; i < 8; ++i) {
+                    group->run([&runs, i] {
+                      ++runs;
+                      if (i >= 3) throw i;
+                    });
+                  }
+                },
+                [] {});
+          },
+          [] {});
+      try {
+        group->wait();
+        FAIL() << "nothing was thrown";
+      } catch (int first) {
+        EXPECT_EQ(first, 3);
+      }
+      EXPECT_EQ(runs, 8);
+    }
+  });
+}
+
 TEST(task_group, the_first_exception_in_spawn_order_is_thrown_and_all_tasks_run) {
   everywhere([] {
     for (int round = 0; round < 50; ++round) {
@@ -298,11 +348,10 @@ TEST(task_group, cancel_reaches_tasks_that_run) {
   scheduler s({.workers = 3});
   s.run([] {
     task_group group;
-    for (int i = 0; i < 3; ++i) {
-      group.run([&] {
-        while (!group.canceled()) std::this_thread::yield();
-      });
-    }
+    // One task that is sure to run, and ends only when another cancels: that one runs on this thread or a third.
+    group.run([&] {
+      while (!group.canceled()) std::this_thread::yield();
+    });
     group.run([&] { group.cancel(); });
     EXPECT_EQ(group.wait(), group_status::canceled);
   });

@@ -22,8 +22,9 @@ enum class run_result : std::uint8_t {
   released  ///< finished and told whoever waits; the task must not be touched again
 };
 
-/// Who runs a task: its owner, who gives up the slot as it does so, or a thief, who leaves it to the owner's join.
-enum class run_by : std::uint8_t { owner, thief };
+/// Who runs a task: its owner, who gives up the slot as it does so; a thief, who leaves it to the owner's join; or
+/// nobody yet: a group's task moves from the slot to its group's detached tasks.
+enum class run_by : std::uint8_t { owner, thief, nobody };
 
 struct task {
   run_result (*run)(task&, run_by);

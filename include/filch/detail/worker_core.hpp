@@ -20,17 +20,48 @@ class scheduler;
 
 namespace filch::detail {
 
+/// The tasks of one group on a task stack. Those that are not empty are linked, the innermost first.
+struct stack_span {
+  slot* base = nullptr;
+  slot* top = nullptr;
+  stack_span* outer = nullptr;
+  bool orphan = false;  ///< its group is gone; what is left are empty tasks. On the heap.
+};
+
 struct alignas(64) worker_core {
   platform::local<slot*> head;   ///< one past the newest task
-  platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
+  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, base of the innermost span)
   slot* end = nullptr;           ///< end of the task stack
   scheduler* home = nullptr;     ///< the scheduler this worker belongs to
   std::uint64_t activation = 0;  ///< which taken task or root the worker is in; a new number for each
   const void* frame = nullptr;   ///< an address on the C++ stack above every frame of that task
+  stack_span* spans = nullptr;   ///< the innermost
+  platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
 
   /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner
   /// then looks at is ordered by the policy's own operations.
   alignas(64) platform::atomic<slot*> attention{nullptr};
+
+  /// The policy moves the split point.
+  void set_split(slot* to) noexcept {
+    split.store(to);
+    set_guard();
+  }
+  void set_guard() noexcept {
+    slot* const s = split.load();
+    guard.store(spans != nullptr && spans->base > s ? spans->base : s);
+  }
+  void link(stack_span& span) noexcept {
+    span.outer = spans;
+    spans = &span;
+    set_guard();
+  }
+  void unlink(stack_span& span) noexcept {
+    stack_span** link = &spans;
+    while (*link != &span) link = &(*link)->outer;
+    *link = span.outer;
+    set_guard();
+  }
 
   /// True when a push into `s` has to take the slow path.
   [[nodiscard]] bool must_attend(slot* s) const noexcept {
@@ -58,8 +89,13 @@ enum class join_result : std::uint8_t {
 /// Attends to whatever raised the attention word. Owner only.
 [[gnu::cold, gnu::noinline]] void attend(worker_core& w) noexcept;
 
-/// Joins a task that has been offered: takes it back, or waits for its thief.
-[[gnu::cold, gnu::noinline]] join_result join_offered(worker_core& w, slot& s) noexcept;
+/// Joins a task below the guard. Detaches the tasks that a group left above it (a group that was made in this branch
+/// and outlives it); then, if the task has been offered, takes it back or waits for its thief.
+[[gnu::cold, gnu::noinline]] join_result join_guarded(worker_core& w, slot& s) noexcept;
+
+/// Ends the spans at `base` and above that outlived the groups they belonged to: the activation that began there is
+/// over.
+[[gnu::cold, gnu::noinline]] void settle(worker_core& w, slot* base) noexcept;
 
 /// Ends the top task of the stack after its sibling threw: takes it off unless somebody else has it, whom it waits for.
 [[gnu::cold, gnu::noinline]] join_result abandon(worker_core& w, slot& s) noexcept;
