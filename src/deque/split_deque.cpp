@@ -17,8 +17,8 @@ split_deque::view split_deque::unpack(std::uint64_t word) noexcept {
 }
 
 split_deque::view split_deque::load() const noexcept {
-  // [SD1] seq_cst: acquires the slots that [SD3] or [SD4] published; and a worker about to sleep must see every offer
-  // whose owner did not see it fall asleep ([SL2] in docs/protocols/sleep.md).
+  // [SD1] seq_cst: acquires the ends of activations ([AC2]) from [SD3] or [SD4]; and a worker about to sleep must see
+  // every offer whose owner did not see it fall asleep ([SL3]).
   return unpack(word_.load(std::memory_order_seq_cst));
 }
 
@@ -26,10 +26,10 @@ bool split_deque::take(const view& seen, index count) noexcept {
   std::uint64_t expected = pack(seen);
   view next = seen;
   next.tail += count;
-  // [SD2] relaxed: the slots were acquired by [SD1], which read the value that is replaced here; as a read-modify-write
-  // it continues the release sequence of [SD3] or [SD4] for the next thief; the owner learns nothing from it but the
-  // index, and waits for the task's own state.
-  return word_.compare_exchange_strong(expected, pack(next), std::memory_order_relaxed, std::memory_order_relaxed);
+  // [SD2] acquire: the slots, from [SD3] or [SD4]. [SD1] does not suffice: the owner may have taken the tasks back and
+  // shared others, with the same word as before. As a read-modify-write it continues their release sequence for the
+  // next thief. Not a release: the owner learns nothing from it but the index, and waits for the task's own state.
+  return word_.compare_exchange_strong(expected, pack(next), std::memory_order_acquire, std::memory_order_relaxed);
 }
 
 void split_deque::share_first(index first) noexcept {
