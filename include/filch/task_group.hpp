@@ -87,7 +87,7 @@ class task_group {
   /// group can be used again.
   /// @throws of the exceptions that tasks threw the one that is first in spawn order.
   group_status wait() {
-    if (on_stack_of(*detail::self) && span_.top != span_.base) wait_for_stack(*detail::self);
+    if (on_stack_of(*detail::self)) wait_for_newest(*detail::self);
     if (rest_.load(std::memory_order_relaxed) == nullptr && !canceled()) [[likely]]
       return group_status::complete;
     return wait_for_rest();
@@ -121,6 +121,7 @@ class task_group {
   static void end_detached(detail::detached_task& t) noexcept;
   void record(std::uint64_t order) noexcept;
 
+  void wait_for_newest(detail::worker_core& w) noexcept;
   void wait_for_stack(detail::worker_core& w) noexcept;
   group_status wait_for_rest();
   void end() noexcept;
@@ -191,7 +192,6 @@ struct task_group::stack_closure {
         group.detach(*new detached_closure<F>(group, std::move(*f)), s);
         return detail::run_result::done;
       }
-      if (who == detail::run_by::owner) s.run = &run_nothing;
       group.run_body(*f, order);
     } else if (who == detail::run_by::thief) {
       // The slot stays until its owner's join, so the closure can be called where it is.
@@ -207,14 +207,8 @@ struct task_group::stack_closure {
         group.detach(*new detached_closure<F>(group, std::move(f)), s);
         return detail::run_result::done;
       }
-      s.run = &run_nothing;
       group.run_body(f, order);
     }
-    return detail::run_result::done;
-  }
-
-  /// What is left in a slot that its owner emptied.
-  static detail::run_result run_nothing(detail::task& /*t*/, detail::run_by /*who*/) {
     return detail::run_result::done;
   }
 };
@@ -238,6 +232,23 @@ void task_group::push(detail::worker_core& w, detail::slot& s, F&& f) {
   if (&s == span_.base) w.link(span_);
   span_.top = &s + 1;
   w.head.store(&s + 1);
+}
+
+inline void task_group::wait_for_newest(detail::worker_core& w) noexcept {
+  while (span_.top != span_.base) {
+    detail::slot* const s = span_.top - 1;
+    if (w.head.load() != span_.top) [[unlikely]]
+      return wait_for_stack(w);
+    w.head.store(s);
+    platform::signal_fence();  // as in fork_join
+    if (w.split.load() > s || w.must_attend(s)) [[unlikely]] {
+      w.head.store(s + 1);
+      return wait_for_stack(w);
+    }
+    span_.top = s;
+    if (s == span_.base) w.unlink(span_);
+    s->run(*s, detail::run_by::owner);
+  }
 }
 
 template <class F>

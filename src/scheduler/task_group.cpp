@@ -11,6 +11,12 @@
 #include "worker/worker.hpp"
 
 namespace filch {
+namespace {
+
+/// The empty task that a group leaves in a slot that it cannot take off yet.
+detail::run_result run_nothing(detail::task& /*t*/, detail::run_by /*who*/) { return detail::run_result::done; }
+
+}  // namespace
 
 // Not inlined: its own frame has to lie below everything of its caller.
 [[gnu::noinline]] task_group::task_group(std::stop_token stop) noexcept : stop_(std::move(stop)) {
@@ -71,7 +77,11 @@ void task_group::wait_for_stack(detail::worker_core& core) noexcept {
     } else if (w.split.load() > &s) {
       how = detail::join_in_place(w, s);
     }
-    if (how == detail::join_result::reclaimed) s.run(s, detail::run_by::owner);
+    if (how == detail::join_result::reclaimed) {
+      const auto run = s.run;
+      if (!newest) s.run = &run_nothing;  // the slot stays
+      run(s, detail::run_by::owner);
+    }
     next = newest ? span_.top : &s;
   }
 }

@@ -58,7 +58,8 @@ struct alignas(64) worker_core {
   }
   void unlink(stack_span& span) noexcept {
     stack_span** link = &spans;
-    while (*link != &span) link = &(*link)->outer;
+    while (*link != &span) [[unlikely]]
+      link = &(*link)->outer;
     *link = span.outer;
     set_guard();
   }
