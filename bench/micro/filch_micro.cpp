@@ -7,12 +7,14 @@
 //   fib_inlined         the same on a bare Chase-Lev deque without thieves
 //   two_tasks           two tasks of so many microseconds after the team was idle for 5 ms
 //   two_tasks_serial    the same, one after the other on one thread
-//   wake_thread         waking one parked thread, for comparison with the rows above
+//   wake_thread         waking one parked thread on another processor, for comparison with the rows above
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
@@ -101,15 +103,22 @@ void fib_inlined_chase_lev(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * fib_forks);
 }
 
-// The caller's time for `operation`, with everybody else asleep each time.
+// The caller's time for `operation`, with everybody else asleep each time. The median is a counter of its own: now and
+// then the machine is busy with something else for milliseconds, and the mean shows that only.
 template <class Operation>
 void time_after_idling(benchmark::State& state, Operation operation) {
+  std::vector<double> times_us;
   for (auto _ : state) {
     std::this_thread::sleep_for(idle_before);
     const auto begin = clock::now();
     operation();
-    state.SetIterationTime(std::chrono::duration<double>(clock::now() - begin).count());
+    const std::chrono::duration<double> elapsed = clock::now() - begin;
+    state.SetIterationTime(elapsed.count());
+    times_us.push_back(elapsed.count() * 1e6);
   }
+  const auto middle = times_us.begin() + static_cast<std::ptrdiff_t>(times_us.size() / 2);
+  std::nth_element(times_us.begin(), middle, times_us.end());
+  state.counters["median_us"] = *middle;
 }
 
 void two_tasks(benchmark::State& state) {
@@ -128,6 +137,7 @@ void two_tasks_serial(benchmark::State& state) {
 
 void wake_thread(benchmark::State& state) {
   parked_thread sleeper;
+  sleeper.keep_off_this_processor();
   time_after_idling(state, [&] { sleeper.wake(); });
 }
 

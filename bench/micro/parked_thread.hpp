@@ -3,7 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <thread>
+
+#include <pthread.h>
+#include <sched.h>
 
 namespace filch::bench {
 
@@ -15,6 +19,15 @@ class parked_thread {
   ~parked_thread() {
     stop_.store(true, std::memory_order_relaxed);  // relaxed: published by the wake that follows
     wake();
+  }
+
+  /// Binds the thread to all processors but the caller's, so that a wake-up goes to another processor, as that of a
+  /// worker does. Nothing happens where there is only one.
+  void keep_off_this_processor() {
+    cpu_set_t others;
+    if (sched_getaffinity(0, sizeof others, &others) != 0) return;
+    CPU_CLR(static_cast<std::size_t>(sched_getcpu()), &others);
+    pthread_setaffinity_np(thread_.native_handle(), sizeof others, &others);
   }
 
   /// Costs the caller one futex wake when the thread is asleep. Any thread.
