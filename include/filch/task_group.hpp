@@ -124,7 +124,7 @@ class task_group {
   void wait_for_newest(detail::worker_core& w) noexcept;
   void wait_for_stack(detail::worker_core& w) noexcept;
   group_status wait_for_rest();
-  void end() noexcept;
+  void end();
   detail::group_rest& rest();
   [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept {
     return &w == owner_ && w.activation == activation_;

@@ -31,7 +31,7 @@ detail::run_result run_nothing(detail::task& /*t*/, detail::run_by /*who*/) { re
   span_.top = span_.base;
 }
 
-void task_group::end() noexcept {
+void task_group::end() {
   if (std::uncaught_exceptions() > 0) cancel();
   if (span_.top != span_.base) wait_for_stack(*detail::self);
   if (span_.top != span_.base) {
