@@ -30,7 +30,7 @@ long fib(int n) {
 }
 
 template <class Peer>
-[[gnu::noinline, gnu::noclone]] long fib_noinline(int n) {
+[[gnu::noinline]] long fib_noinline(int n) {
   if (n < 2) return n;
   auto [a, b] = Peer::fork_join([=] { return fib_noinline<Peer>(n - 1); }, [=] { return fib_noinline<Peer>(n - 2); });
   return a + b;
@@ -39,7 +39,7 @@ template <class Peer>
 // Plain recursion. What the compiler makes of it beyond inlining (gcc turns the second call into a loop) it may make:
 // that is what not using a task library at all costs.
 template <>
-[[gnu::noinline, gnu::noclone]] long fib_noinline<serial_peer>(int n) {
+[[gnu::noinline]] long fib_noinline<serial_peer>(int n) {
   if (n < 2) return n;
   return fib_noinline<serial_peer>(n - 1) + fib_noinline<serial_peer>(n - 2);
 }
