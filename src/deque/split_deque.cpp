@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// The owner's own loads of the word before it changes it are relaxed: where nothing is shared they read what it wrote
+// itself, and elsewhere the compare-and-swap that follows fails if a thief has changed the word since.
 namespace filch::deque {
 
 std::uint64_t split_deque::pack(const view& v) noexcept {
