@@ -6,14 +6,13 @@
 // which idle workers and the group's own `wait` take.
 //
 // Invariants
-//  1. The tasks on the stack are the slots [span_.base, span_.top) of `owner_`, contiguous and in spawn order; only the
-//     owner's thread, in the activation that constructed the group, pushes there.
+//  1. The tasks on the stack are the slots [span_.base, span_.top) of one worker, contiguous and in spawn order; only
+//     the activation that constructed the group pushes there, known by its frame.
 //  2. It pushes only when head is its top, and only if it lies on the C++ stack of its activation. So it ends before
 //     that does, and whoever constructed it waits for it.
 //  3. A span that is not empty is linked to its worker, which raises the worker's guard above all older tasks. A join
-//  of
-//     one of these finds what the group left above it (an std::optional filled inside a branch and used after it, say)
-//     and makes it detached tasks.
+//     of one of these finds what the group left above it (an std::optional filled inside a branch and used after it,
+//     say) and makes it detached tasks.
 //  4. A wait may find other tasks above the group's. Those of other groups it detaches. Below a pending branch it runs
 //     its own tasks where they are and leaves empty ones in their slots, which a later wait takes off, or the join of
 //     an older branch when the group is gone by then.
@@ -64,9 +63,9 @@ struct detached_task : task {
 /// of a task, for anybody but its own tasks. To construct, run and wait in one function is usual and the fastest.
 class task_group {
  public:
-  task_group() noexcept : task_group(std::stop_token{}) {}
+  task_group() noexcept { choose_owner(); }
   /// A group that counts as cancelled as soon as a stop is requested.
-  explicit task_group(std::stop_token stop) noexcept;
+  explicit task_group(std::stop_token stop) noexcept : stop_(std::move(stop)) { choose_owner(); }
   /// Waits for tasks that were not waited for; while an exception is on its way through, those that have not begun are
   /// skipped. Exceptions of tasks are lost here: call wait().
   ~task_group() {
@@ -110,6 +109,7 @@ class task_group {
   template <class F>
   struct detached_closure;
 
+  void choose_owner() noexcept;
   template <class F, class Order>
   void run_body(F& f, Order order) noexcept;
   template <class F>
@@ -126,15 +126,12 @@ class task_group {
   group_status wait_for_rest();
   void end();
   detail::group_rest& rest();
-  [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept {
-    return &w == owner_ && w.activation == activation_;
-  }
+  [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept { return w.frame == frame_; }
   [[nodiscard]] std::uint64_t order_of(const detail::slot& s) const noexcept {
     return static_cast<std::uint64_t>(&s - span_.base);
   }
 
-  detail::worker_core* owner_ = nullptr;  ///< worker whose stack may be used, or null
-  std::uint64_t activation_ = 0;          ///< of the owner at construction
+  const void* frame_ = nullptr;  ///< of the activation whose worker's stack may be used; null: none
   detail::stack_span span_;
   std::atomic<detail::group_rest*> rest_{nullptr};
   std::uint64_t run_at_once_ = 0;  ///< tasks that run() ran itself because the stack was full

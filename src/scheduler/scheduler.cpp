@@ -31,7 +31,6 @@ namespace detail {
 
 attachment::attachment(scheduler& home) : previous_(self) {
   worker& w = home.core().sit_down();
-  w.activation = w.new_epoch();
   w.frame = this;
   self = &w;
   worker_ = &w;

@@ -18,15 +18,14 @@ detail::run_result run_nothing(detail::task& /*t*/, detail::run_by /*who*/) { re
 
 }  // namespace
 
-// Not inlined: its own frame has to lie below everything of its caller.
-[[gnu::noinline]] task_group::task_group(std::stop_token stop) noexcept : stop_(std::move(stop)) {
-  if (detail::self == &detail::foreign_worker) return;
-  auto& w = static_cast<worker&>(*detail::self);
+// The group may use the task stack of the worker that constructs it if it lies on the C++ stack of what the worker
+// runs. Not inlined: its own frame has to lie below everything of its caller.
+[[gnu::noinline]] void task_group::choose_owner() noexcept {
+  const detail::worker_core& w = *detail::self;
   // On the heap the group may be waited for by anybody, who would not see what lies on this worker's stack.
   const std::less<const void*> below;
-  if (!below(__builtin_frame_address(0), this) || !below(this, w.frame)) return;
-  owner_ = &w;
-  activation_ = w.activation;
+  if (&w == &detail::foreign_worker || !below(__builtin_frame_address(0), this) || !below(this, w.frame)) return;
+  frame_ = w.frame;
   span_.base = w.head.load();
   span_.top = span_.base;
 }

@@ -44,15 +44,12 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
     return false;
   }
   const running here{innermost_, &t, owner};
-  const std::uint64_t outer_activation = activation;
   const void* const outer_frame = frame;
   innermost_ = &here;
-  activation = epoch;
   frame = &here;
   const detail::run_result result = t.run(t, detail::run_by::thief);
   if (head.load() != own_base) detail::settle(*this, own_base);
   frame = outer_frame;
-  activation = outer_activation;
   innermost_ = here.outer;
   activations.end();
   offered->activation_ended();

@@ -33,8 +33,9 @@ struct alignas(64) worker_core {
   platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, base of the innermost span)
   slot* end = nullptr;           ///< end of the task stack
   scheduler* home = nullptr;     ///< the scheduler this worker belongs to
-  std::uint64_t activation = 0;  ///< which taken task or root the worker is in; a new number for each
-  const void* frame = nullptr;   ///< an address on the C++ stack above every frame of that task
+  /// Of the taken task or root it is in: an address above all frames of that on the C++ stack. None: where no group
+  /// lies.
+  const void* frame = this;
   stack_span* spans = nullptr;   ///< the innermost
   platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
 
@@ -54,7 +55,7 @@ struct alignas(64) worker_core {
   void link(stack_span& span) noexcept {
     span.outer = spans;
     spans = &span;
-    set_guard();
+    guard.store(span.base);  // no task is newer
   }
   void unlink(stack_span& span) noexcept {
     stack_span** link = &spans;
