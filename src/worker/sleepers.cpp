@@ -76,6 +76,9 @@ void sleepers::offered(worker& by) noexcept {
 }
 
 void sleepers::wake_all() noexcept {
+  // [SL9] seq_cst: after [ST1] in the one total order, and acquires the flags of those who announced before. Without it
+  // the flags of workers could be read as they were before the announcement.
+  if (sleeping_in(counts_.load(std::memory_order_seq_cst)) == 0) return;
   for (std::uint32_t i = 0; i < team_.size(); ++i) {
     worker& w = team_[i];
     if (claim(w)) w.parker.unpark();
