@@ -71,7 +71,7 @@ class branch_frame {
 
  private:
   /// Found through the slot, so that on the fast path nothing needs the frame's address after the push.
-  static branch_frame& in(const slot& s) noexcept { return *static_cast<branch_frame*>(s.context); }
+  static branch_frame& in(const slot& s) noexcept { return *static_cast<branch_frame*>(s.context.load()); }
 
   struct ender {
     branch_frame& frame;
@@ -118,8 +118,8 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
     }
     push_attending(*w, *s, &branch_frame<G>::run, &frame);
   } else {
-    s->run = &branch_frame<G>::run;
-    s->context = &frame;
+    s->run.store(&branch_frame<G>::run);
+    s->context.store(&frame);
     w->head.store(s + 1);
   }
 

@@ -133,10 +133,10 @@ class task_group {
 
   const void* frame_ = nullptr;  ///< of the activation whose worker's stack may be used; null: none
   detail::stack_span span_;
-  std::atomic<detail::group_rest*> rest_{nullptr};
+  platform::atomic<detail::group_rest*> rest_{nullptr};
   std::uint64_t run_at_once_ = 0;  ///< tasks that run() ran itself because the stack was full
   std::stop_token stop_;
-  std::atomic<bool> canceled_{false};
+  platform::atomic<bool> canceled_{false};
 };
 
 template <class F>
@@ -148,7 +148,7 @@ struct task_group::detached_closure : detail::detached_task {
 
   template <class G>
   detached_closure(task_group& of, G&& from) : group(of), f(std::forward<G>(from)) {
-    run = &run_detached;
+    run.store(&run_detached);
   }
   ~detached_closure() {}  // f is ended by run_detached
   detached_closure(const detached_closure&) = delete;
@@ -181,7 +181,7 @@ struct task_group::stack_closure {
 
   static detail::run_result run(detail::task& t, detail::run_by who) {
     auto& s = static_cast<detail::slot&>(t);
-    auto& group = *static_cast<task_group*>(s.context);
+    auto& group = *static_cast<task_group*>(s.context.load());
     const auto order = [&]() noexcept { return group.order_of(s); };
     if constexpr (!in_slot) {
       const std::unique_ptr<F> f(*std::launder(reinterpret_cast<F**>(s.closure)));
@@ -224,8 +224,8 @@ template <class F>
 void task_group::push(detail::worker_core& w, detail::slot& s, F&& f) {
   using closure = stack_closure<std::decay_t<F>>;
   closure::store(s, std::forward<F>(f));
-  s.run = &closure::run;
-  s.context = this;
+  s.run.store(&closure::run);
+  s.context.store(this);
   if (&s == span_.base) w.link(span_);
   span_.top = &s + 1;
   w.head.store(&s + 1);
@@ -244,7 +244,7 @@ inline void task_group::wait_for_newest(detail::worker_core& w) noexcept {
     }
     span_.top = s;
     if (s == span_.base) w.unlink(span_);
-    s->run(*s, detail::run_by::owner);
+    s->run.load()(*s, detail::run_by::owner);
   }
 }
 

@@ -76,8 +76,8 @@ void stealing_policy::run(worker& w, const loot& found) noexcept {
     // [TS8] release: hands the slot, acquired with the steal, on to whoever runs its proxy ([TS5]).
     original->state.store(batched, std::memory_order_release);
     detail::slot* const s = w.head.load();
-    s->run = &run_proxy;
-    s->context = nullptr;
+    s->run.store(&run_proxy);
+    s->context.store(nullptr);
     ::new (static_cast<void*>(s->closure)) proxy{original, &victim, &w, batched};
     w.head.store(s + 1);
   }
@@ -88,7 +88,7 @@ void stealing_policy::run(worker& w, const loot& found) noexcept {
     w.head.store(&s);
     platform::signal_fence();
     if (w.split.load() > &s && detail::join_guarded(w, s) != detail::join_result::reclaimed) continue;
-    s.run(s, detail::run_by::owner);
+    s.run.load()(s, detail::run_by::owner);
   }
 }
 

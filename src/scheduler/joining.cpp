@@ -70,10 +70,10 @@ void attend(worker_core& core) noexcept {
   w.rules.answer(w);
 }
 
-void push_attending(worker_core& w, slot& s, run_result (*run)(task&, run_by), void* context) noexcept {
+void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept {
   if (&s != w.end) {
-    s.run = run;
-    s.context = context;
+    s.run.store(run);
+    s.context.store(context);
     w.head.store(&s + 1);
   }
   if (w.must_attend(nullptr)) attend(w);
@@ -101,7 +101,7 @@ join_result join_newest(worker& w, slot& s) noexcept {
 void detach_span(worker& w, stack_span& span) noexcept {
   while (span.top != span.base) {
     slot& s = *--span.top;
-    if (join_newest(w, s) == join_result::reclaimed) s.run(s, run_by::nobody);
+    if (join_newest(w, s) == join_result::reclaimed) s.run.load()(s, run_by::nobody);
   }
   w.unlink(span);
   if (span.orphan) delete &span;

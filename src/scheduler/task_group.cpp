@@ -77,8 +77,8 @@ void task_group::wait_for_stack(detail::worker_core& core) noexcept {
       how = detail::join_in_place(w, s);
     }
     if (how == detail::join_result::reclaimed) {
-      const auto run = s.run;
-      if (!newest) s.run = &run_nothing;  // the slot stays
+      const auto run = s.run.load();
+      if (!newest) s.run.store(&run_nothing);  // the slot stays
       run(s, detail::run_by::owner);
     }
     next = newest ? span_.top : &s;

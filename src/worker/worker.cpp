@@ -47,7 +47,7 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
   const void* const outer_frame = frame;
   innermost_ = &here;
   frame = &here;
-  const detail::run_result result = t.run(t, detail::run_by::thief);
+  const detail::run_result result = t.run.load()(t, detail::run_by::thief);
   if (head.load() != own_base) detail::settle(*this, own_base);
   frame = outer_frame;
   innermost_ = here.outer;

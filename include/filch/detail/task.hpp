@@ -26,8 +26,10 @@ enum class run_result : std::uint8_t {
 /// nobody yet: a group's task moves from the slot to its group's detached tasks.
 enum class run_by : std::uint8_t { owner, thief, nobody };
 
+using task_function = run_result (*)(task&, run_by);
+
 struct task {
-  run_result (*run)(task&, run_by);
+  platform::shared<task_function> run;
   platform::atomic<std::uint64_t> state;  ///< a task_state; see src/worker/task_state.hpp
 };
 
@@ -36,7 +38,7 @@ inline constexpr std::size_t closure_bytes = 40;
 
 /// One task of a task stack: a cache line.
 struct alignas(64) slot : task {
-  void* context;                     ///< fork_join: its frame; task_group: the group
+  platform::shared<void*> context;   ///< fork_join: its frame; task_group: the group
   std::byte closure[closure_bytes];  ///< task_group: the closure
 };
 static_assert(sizeof(slot) == 64);

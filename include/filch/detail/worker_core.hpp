@@ -85,8 +85,7 @@ enum class join_result : std::uint8_t {
 
 /// Pushes when the fast path may not: answers attention; leaves a full stack as it is, so that the task stays where the
 /// owner's join will find and run it.
-[[gnu::cold, gnu::noinline]] void push_attending(worker_core& w, slot& s, run_result (*run)(task&, run_by),
-                                                 void* context) noexcept;
+[[gnu::cold, gnu::noinline]] void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept;
 
 /// Attends to whatever raised the attention word. Owner only.
 [[gnu::cold, gnu::noinline]] void attend(worker_core& w) noexcept;

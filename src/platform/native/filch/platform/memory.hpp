@@ -18,6 +18,8 @@ using atomic = std::atomic<T>;
 template <class T>
 class shared {
  public:
+  shared() = default;
+  explicit shared(T value) noexcept : value_(value) {}
   [[nodiscard]] T load() const noexcept { return value_; }
   void store(T value) noexcept { value_ = value; }
 
