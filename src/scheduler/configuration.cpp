@@ -14,6 +14,7 @@
 #include "join/leapfrog.hpp"
 #include "join/random_join.hpp"
 #include "join/transitive.hpp"
+#include "platform/usable.hpp"
 #include "policy/chase_lev.hpp"
 #include "policy/lace.hpp"
 #include "victim/random_victim.hpp"
@@ -21,7 +22,7 @@
 namespace filch {
 namespace {
 
-constexpr int most_workers = 1024;
+using platform::most_workers;
 constexpr std::size_t least_stack_bytes = 4096;
 constexpr std::size_t most_stack_bytes = std::size_t{64} << 20;
 

@@ -7,6 +7,9 @@
 
 namespace filch::platform {
 
+/// The most workers that a scheduler may be asked for: more would be a mistake.
+inline constexpr int most_workers = 1024;
+
 /// Numbers of the hardware threads in the affinity mask of the calling thread.
 std::vector<int> affinity();
 

@@ -1,0 +1,151 @@
+// The platform seam, part one: memory, on the virtual machine. The same three kinds as on the native platform, but each
+// operation asks the world what it does. Objects have the size of native ones where slots need it, and zeroed memory is
+// an object that holds 0, because task stacks are made of it.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <type_traits>
+
+#include "platform/vm/world.hpp"
+
+namespace filch::platform {
+
+template <class T>
+class atomic {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(vm::word));
+  using world = vm::world;
+  using site = vm::site;
+
+ public:
+  constexpr atomic() noexcept : atomic(T{}) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as std::atomic
+  constexpr atomic(T value) noexcept : word_(pack(value)) {
+    if (!std::is_constant_evaluated()) {
+      if (world* const w = world::current()) w->begin(word_);
+    }
+  }
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  T load(std::memory_order order, site from = site::current()) const noexcept {
+    if (world* const w = world::current()) return unpack(w->load(word_, order, from));
+    return unpack(word_);
+  }
+  void store(T value, std::memory_order order, site from = site::current()) noexcept {
+    if (world* const w = world::current()) return w->store(word_, pack(value), order, from);
+    word_ = pack(value);
+  }
+  T exchange(T value, std::memory_order order, site from = site::current()) noexcept {
+    return modify([](vm::word, vm::word operand) { return operand; }, value, order, from);
+  }
+  T fetch_add(T value, std::memory_order order, site from = site::current()) noexcept {
+    return modify(
+        [](vm::word before, vm::word operand) { return pack(static_cast<T>(unpack(before) + unpack(operand))); }, value,
+        order, from);
+  }
+  T fetch_sub(T value, std::memory_order order, site from = site::current()) noexcept {
+    return modify(
+        [](vm::word before, vm::word operand) { return pack(static_cast<T>(unpack(before) - unpack(operand))); }, value,
+        order, from);
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order success, std::memory_order failure,
+                               site from = site::current()) noexcept {
+    return compare_exchange(expected, desired, {success, failure}, false, from);
+  }
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure,
+                             site from = site::current()) noexcept {
+    return compare_exchange(expected, desired, {success, failure}, true, from);
+  }
+
+ private:
+  static constexpr vm::word pack(T value) noexcept {
+    if constexpr (std::is_pointer_v<T>) {
+      if (std::is_constant_evaluated()) return value == nullptr ? 0 : (std::abort(), 0);
+    }
+    if constexpr (sizeof(T) == sizeof(vm::word)) {
+      return std::bit_cast<vm::word>(value);
+    } else {
+      return static_cast<vm::word>(value);
+    }
+  }
+  static constexpr T unpack(vm::word bits) noexcept {
+    if constexpr (sizeof(T) == sizeof(vm::word)) {
+      return std::bit_cast<T>(bits);
+    } else {
+      return static_cast<T>(bits);
+    }
+  }
+  T modify(vm::modification by, T operand, std::memory_order order, const site& from) noexcept {
+    if (world* const w = world::current()) return unpack(w->modify(word_, by, pack(operand), order, from));
+    const vm::word before = word_;
+    word_ = by(before, pack(operand));
+    return unpack(before);
+  }
+  bool compare_exchange(T& expected, T desired, world::exchange_orders orders, bool weak, const site& from) noexcept {
+    vm::word seen = pack(expected);
+    bool done = false;
+    if (world* const w = world::current()) {
+      done = w->compare_exchange(word_, seen, pack(desired), orders, weak, from);
+    } else {
+      done = word_ == seen;
+      (done ? word_ : seen) = done ? pack(desired) : word_;
+    }
+    expected = unpack(seen);
+    return done;
+  }
+
+  mutable vm::word word_;  // a load is an event, too
+};
+
+/// Plain data of one thread at a time; who comes next is decided by an atomic elsewhere. Checked for races.
+template <class T>
+class shared {
+ public:
+  shared() noexcept {
+    if (vm::world* const w = vm::world::current()) w->forget(&value_, sizeof value_);
+  }
+  explicit shared(T value, vm::site from = vm::site::current()) noexcept : value_(value) {
+    if (vm::world* const w = vm::world::current()) {
+      w->forget(&value_, sizeof value_);
+      w->write(&value_, from);
+    }
+  }
+  [[nodiscard]] T load(vm::site from = vm::site::current()) const noexcept {
+    if (vm::world* const w = vm::world::current()) w->read(&value_, from);
+    return value_;
+  }
+  void store(T value, vm::site from = vm::site::current()) noexcept {
+    if (vm::world* const w = vm::world::current()) w->write(&value_, from);
+    value_ = value;
+  }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<T>);
+  T value_;
+};
+
+/// A word of the owner and of its signal handlers. Checked for races between owners.
+template <class T>
+class local {
+ public:
+  constexpr local() noexcept = default;
+  constexpr explicit local(T value) noexcept : value_(value) {}
+  [[nodiscard]] T load(vm::site from = vm::site::current()) const noexcept {
+    if (vm::world* const w = vm::world::current()) w->read(&value_, from);
+    return value_;
+  }
+  void store(T value, vm::site from = vm::site::current()) noexcept {
+    if (vm::world* const w = vm::world::current()) w->write(&value_, from);
+    value_ = value;
+  }
+
+ private:
+  T value_{};
+};
+
+inline void signal_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+}  // namespace filch::platform

@@ -1,0 +1,14 @@
+// The platform seam on the virtual machine: time and pauses.
+#pragma once
+
+#include <cstdint>
+
+#include "platform/vm/world.hpp"
+
+namespace filch::platform {
+
+inline std::int64_t now_ns() noexcept { return vm::world::current()->now_ns(); }
+inline void pause() noexcept { vm::world::current()->pause(); }
+inline void yield() noexcept { vm::world::current()->yield(); }
+
+}  // namespace filch::platform

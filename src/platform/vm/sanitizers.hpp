@@ -1,0 +1,81 @@
+// What sanitizers have to be told about fibers. Without a sanitizer all of it is empty.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FILCH_VM_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FILCH_VM_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define FILCH_VM_TSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define FILCH_VM_TSAN 1
+#endif
+
+#ifdef FILCH_VM_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef FILCH_VM_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace filch::platform::vm::sanitizers {
+
+/// What is kept of one fiber.
+struct record {
+  void* fake_stack = nullptr;    ///< AddressSanitizer's
+  const void* bottom = nullptr;  ///< of its stack
+  std::size_t bytes = 0;
+  void* tsan = nullptr;
+};
+
+inline void created([[maybe_unused]] record& r, void* bottom, std::size_t bytes) noexcept {
+  r.bottom = bottom;
+  r.bytes = bytes;
+#ifdef FILCH_VM_ASAN
+  r.fake_stack = nullptr;
+  ASAN_UNPOISON_MEMORY_REGION(bottom, bytes);  // an abandoned fiber leaves its poison behind
+#endif
+#ifdef FILCH_VM_TSAN
+  if (r.tsan == nullptr) r.tsan = __tsan_create_fiber(0);
+#endif
+}
+
+inline void ended([[maybe_unused]] record& r) noexcept {
+#ifdef FILCH_VM_TSAN
+  if (r.tsan != nullptr) __tsan_destroy_fiber(r.tsan);
+  r.tsan = nullptr;
+#endif
+}
+
+/// Right before the switch.
+inline void leaving([[maybe_unused]] record& from, [[maybe_unused]] record& to) noexcept {
+#ifdef FILCH_VM_ASAN
+  __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.bytes);
+#endif
+#ifdef FILCH_VM_TSAN
+  if (from.tsan == nullptr) from.tsan = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.tsan, 0);
+#endif
+}
+
+/// Right after it, on the other stack.
+inline void arrived([[maybe_unused]] record& from, [[maybe_unused]] record& here) noexcept {
+#ifdef FILCH_VM_ASAN
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(here.fake_stack, &bottom, &bytes);
+  if (from.bottom == nullptr) {  // the thread's own stack, which nobody knew before
+    from.bottom = bottom;
+    from.bytes = bytes;
+  }
+#endif
+}
+
+}  // namespace filch::platform::vm::sanitizers

@@ -1,0 +1,102 @@
+// The virtual machine, seen from below: what every operation that leaves a virtual worker calls.
+//
+// The scheduler's sources are compiled against the headers in this folder in place of native ones. All virtual workers
+// are fibers of one thread, so nothing here needs a lock. Which world they live in decides what an operation means: the
+// explorer gives memory a history and looks for bugs; the many-core machine gives it a price. Outside of a world, in
+// static initialisers and in the program around it, operations are plain.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <source_location>
+
+namespace filch::platform {
+
+class mutex;
+class parker;
+
+namespace vm {
+
+/// Where in the sources an operation stands.
+using site = std::source_location;
+
+/// An atomic object of any type up to 64 bits: the value that is newest in its modification order.
+using word = std::uint64_t;
+
+/// What a read-modify-write makes of the value it reads.
+using modification = word (*)(word before, word operand);
+
+class fiber;
+
+class world {
+ public:
+  world() = default;
+  virtual ~world() = default;
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  // Atomic objects.
+  /// `at` was constructed with the value it holds.
+  virtual void begin(word& at) = 0;
+  virtual word load(word& at, std::memory_order order, const site& from) = 0;
+  virtual void store(word& at, word value, std::memory_order order, const site& from) = 0;
+  virtual word modify(word& at, modification by, word operand, std::memory_order order, const site& from) = 0;
+  struct exchange_orders {
+    std::memory_order success;
+    std::memory_order failure;
+  };
+  /// Like std::atomic's: `expected` receives what was read when it fails.
+  virtual bool compare_exchange(word& at, word& expected, word desired, exchange_orders orders, bool weak,
+                                const site& from) = 0;
+
+  // Plain objects. Called before the access.
+  virtual void read(const void* at, const site& from) = 0;
+  virtual void write(const void* at, const site& from) = 0;
+  /// The memory holds no objects any more.
+  virtual void forget(const void* at, std::size_t bytes) = 0;
+
+  // Time and threads.
+  [[nodiscard]] virtual std::int64_t now_ns() = 0;
+  virtual void pause() = 0;
+  virtual void yield() = 0;
+  virtual void park(parker& where) = 0;
+  virtual void unpark(parker& whose) = 0;
+  virtual void lock(mutex& which) = 0;
+  virtual void unlock(mutex& which) = 0;
+  virtual fiber* start(std::function<void()> body) = 0;
+  virtual void join(fiber& ended) = 0;
+  [[nodiscard]] virtual std::uint64_t seed(std::uint64_t stream) = 0;
+  [[nodiscard]] virtual int processors() = 0;
+
+  // The program's own work, for worlds in which it takes time.
+  /// The caller has worked for that long.
+  virtual void charge(double ns) = 0;
+  /// The caller is going to read or write that memory.
+  virtual void touch(const void* at, std::size_t bytes, bool writes) = 0;
+  /// Price of one unit of the named work in ns; see the machine files.
+  [[nodiscard]] virtual double price(const char* work) = 0;
+
+  /// The world that exists, or null.
+  [[nodiscard]] static world* current() noexcept { return current_; }
+
+ protected:
+  /// Makes a world the current one while it exists.
+  class presence {
+   public:
+    explicit presence(world& w) noexcept : before_(current_) { current_ = &w; }
+    ~presence() { current_ = before_; }
+    presence(const presence&) = delete;
+    presence& operator=(const presence&) = delete;
+
+   private:
+    world* before_;
+  };
+
+ private:
+  static inline world* current_ = nullptr;
+};
+
+}  // namespace vm
+}  // namespace filch::platform

@@ -1,0 +1,165 @@
+#include <optional>
+#include <stdexcept>
+
+#include "platform/clock.hpp"
+#include "scenario.hpp"
+
+namespace filch::explore {
+namespace {
+
+void explore_group(const options& chosen, std::size_t tasks) {
+  scheduler pool(chosen);
+  account ran(tasks);
+  std::vector<payload> results(tasks);
+  pool.run([&] {
+    task_group group;
+    for (std::size_t i = 0; i < tasks; ++i) {
+      group.run([&, i] {
+        ran.ran(i);
+        results[i].store(static_cast<int>(i));
+      });
+    }
+    check(group.wait() == group_status::complete, "a group is cancelled that nobody cancelled");
+    for (std::size_t i = 0; i < tasks; ++i) check(results[i].load() == static_cast<int>(i), "a result got lost");
+  });
+  ran.check_all();
+}
+
+/// Tasks for a group of an enclosing scope go to the heap, and idle workers take them from there.
+void explore_detached(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  payload results[3];
+  pool.run([&] {
+    task_group outer;
+    const auto add = [&](std::size_t i) {
+      outer.run([&, i] {
+        ran.ran(i);
+        results[i].store(1);
+      });
+    };
+    fork_join([&] { add(0); },
+              [&] {
+                add(1);
+                add(2);
+              });
+    outer.wait();
+    for (const auto& result : results) check(result.load() == 1, "a result got lost");
+  });
+  ran.check_all();
+}
+
+/// A group of two threads that are no workers.
+void explore_foreign_group(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(2);
+  payload results[2];
+  std::optional<task_group> group;
+  pool.run([&] { group.emplace(); });
+  const auto add = [&](std::size_t i) {
+    pool.run([&] {
+      group->run([&, i] {
+        ran.ran(i);
+        results[i].store(1);
+      });
+    });
+  };
+  in_parallel({[&] { add(0); }, [&] { add(1); }});
+  pool.run([&] { group->wait(); });
+  for (const auto& result : results) check(result.load() == 1, "a result got lost");
+  ran.check_all();
+  pool.run([&] { group.reset(); });
+}
+
+void explore_cancel(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  int after = 0;
+  pool.run([&] {
+    task_group group;
+    bool waited = false;
+    for (std::size_t i = 0; i < 3; ++i) {
+      group.run([&, i] {
+        ran.ran(i);
+        check(!waited, "a task outlives its group's wait");
+        if (i == 1) group.cancel();
+      });
+    }
+    const group_status status = group.wait();
+    waited = true;
+    check((status == group_status::canceled) == ran.has_run(1), "the status is wrong");
+    group.run([&] { ++after; });
+    check(group.wait() == group_status::complete && after == 1, "a group cannot be used again");
+  });
+}
+
+void explore_group_exceptions(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  pool.run([&] {
+    task_group group;
+    for (std::size_t i = 0; i < 3; ++i) {
+      group.run([&, i] {
+        ran.ran(i);
+        if (i != 1) throw std::runtime_error(std::to_string(i));
+      });
+    }
+    bool caught = false;
+    try {
+      group.wait();
+    } catch (const std::runtime_error& e) {
+      caught = std::string(e.what()) == "0";
+    }
+    check(caught, "the exception is not the first task's");
+  });
+  ran.check_all();
+}
+
+/// A group inside a task of a group, on whatever stack that runs.
+void explore_nested(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(6);
+  payload results[6];
+  pool.run([&] {
+    task_group outer;
+    for (std::size_t i = 0; i < 2; ++i) {
+      outer.run([&, i] {
+        task_group inner;
+        for (std::size_t k = 1; k < 3; ++k) {
+          inner.run([&, k] {
+            ran.ran(3 * i + k);
+            results[3 * i + k].store(1);
+          });
+        }
+        ran.ran(3 * i);
+        inner.wait();
+        results[3 * i].store(results[3 * i + 1].load() + results[3 * i + 2].load());
+      });
+    }
+    outer.wait();
+    check(results[0].load() == 2 && results[3].load() == 2, "a result got lost");
+  });
+  ran.check_all();
+}
+
+}  // namespace
+
+void add_groups(scenario_list& to) {
+  for (const std::string policy : {"lace", "chase_lev"}) {
+    to.push_back({policy + "_group", "a group of three tasks, three workers",
+                  [=] { explore_group(small(3, policy, "transitive"), 3); }});
+    to.push_back({policy + "_group_detached", "tasks for the group of an enclosing scope",
+                  [=] { explore_detached(small(3, policy, "transitive")); }});
+    to.push_back({policy + "_group_nested", "groups in tasks of groups",
+                  [=] { explore_nested(small(2, policy, "transitive")); }});
+  }
+  to.push_back({"group_steal_half", "a group of five tasks, thieves that take half",
+                [] { explore_group(small(3, "lace", "transitive", true), 5); }});
+  to.push_back(
+      {"group_foreign", "a group that two guests fill", [] { explore_foreign_group(small(2, "lace", "transitive")); }});
+  to.push_back({"group_cancel", "cancelling from inside", [] { explore_cancel(small(2, "lace", "transitive")); }});
+  to.push_back({"group_exceptions", "of several exceptions the first",
+                [] { explore_group_exceptions(small(3, "lace", "transitive")); }});
+}
+
+}  // namespace filch::explore

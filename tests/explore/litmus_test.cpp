@@ -1,0 +1,546 @@
+// The explorer itself, tested: small programs whose outcomes under C++20 are known, each with those that it has to find
+// and those that must never appear. With full search; where the bounds of that are too narrow for an outcome, the
+// random walk has to find it.
+#include <functional>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filch/platform/memory.hpp>
+
+#include "platform/clock.hpp"
+#include "platform/parker.hpp"
+#include "platform/thread.hpp"
+#include "platform/vm/explorer/explorer.hpp"
+
+namespace filch::platform::vm {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr auto acquire = std::memory_order_acquire;
+constexpr auto release = std::memory_order_release;
+constexpr auto acq_rel = std::memory_order_acq_rel;
+constexpr auto seq_cst = std::memory_order_seq_cst;
+
+using outcomes = std::set<std::string>;
+using part = std::function<void()>;
+
+/// Runs the parts side by side.
+void in_parallel(std::initializer_list<part> parts) {
+  std::vector<std::unique_ptr<thread>> threads;
+  for (const part& p : parts) threads.push_back(std::make_unique<thread>(0, p));
+  for (const auto& t : threads) t->join();
+}
+
+/// All outcomes that the strategies come across; "failure: ..." is one as well.
+outcomes outcomes_of(const std::function<std::string()>& program) {
+  outcomes found;
+  explorer world;
+  for (const char* const name : {"exhaustive", "random", "pct"}) {
+    const auto choices = make_strategy(name, 1);
+    for (int runs = 0; runs < 20'000 && choices->begin(); ++runs) {
+      std::string outcome;
+      const auto failed = world.run([&] { outcome = program(); }, *choices);
+      found.insert(failed ? "failure: " + failed->what.substr(0, failed->what.find_first_of(":\n")) : outcome);
+    }
+  }
+  return found;
+}
+
+std::string text(std::initializer_list<int> values) {
+  std::string all;
+  for (const int value : values) all += std::to_string(value);
+  return all;
+}
+
+outcomes store_buffering(std::memory_order store, std::memory_order load) {
+  return outcomes_of([=] {
+    atomic<int> x{0};
+    atomic<int> y{0};
+    int a = 0;
+    int b = 0;
+    in_parallel({[&] {
+                   x.store(1, store);
+                   a = y.load(load);
+                 },
+                 [&] {
+                   y.store(1, store);
+                   b = x.load(load);
+                 }});
+    return text({a, b});
+  });
+}
+
+TEST(litmus, store_buffering) {
+  EXPECT_EQ(store_buffering(seq_cst, seq_cst), (outcomes{"01", "10", "11"}));
+  EXPECT_EQ(store_buffering(release, acquire), (outcomes{"00", "01", "10", "11"}));
+  EXPECT_EQ(store_buffering(relaxed, relaxed), (outcomes{"00", "01", "10", "11"}));
+  // One side alone is not enough.
+  EXPECT_THAT(store_buffering(seq_cst, acquire), Contains("00"));
+  EXPECT_THAT(store_buffering(release, seq_cst), Contains("00"));
+}
+
+outcomes message_passing(std::memory_order store, std::memory_order load) {
+  return outcomes_of([=] {
+    atomic<int> data{0};
+    atomic<int> flag{0};
+    int seen = 0;
+    int value = 0;
+    in_parallel({[&] {
+                   data.store(1, relaxed);
+                   flag.store(1, store);
+                 },
+                 [&] {
+                   seen = flag.load(load);
+                   value = data.load(relaxed);
+                 }});
+    return text({seen, value});
+  });
+}
+
+TEST(litmus, message_passing) {
+  EXPECT_EQ(message_passing(release, acquire), (outcomes{"00", "01", "11"}));
+  EXPECT_EQ(message_passing(seq_cst, seq_cst), (outcomes{"00", "01", "11"}));
+  EXPECT_EQ(message_passing(relaxed, acquire), (outcomes{"00", "01", "10", "11"}));
+  EXPECT_EQ(message_passing(release, relaxed), (outcomes{"00", "01", "10", "11"}));
+}
+
+outcomes plain_message(std::memory_order store, std::memory_order load) {
+  return outcomes_of([=] {
+    shared<int> data(0);
+    atomic<int> flag{0};
+    int value = 7;
+    in_parallel({[&] {
+                   data.store(1);
+                   flag.store(1, store);
+                 },
+                 [&] {
+                   if (flag.load(load) == 1) value = data.load();
+                 }});
+    return text({value});
+  });
+}
+
+TEST(litmus, plain_data_is_checked_for_races) {
+  EXPECT_EQ(plain_message(release, acquire), (outcomes{"1", "7"}));
+  EXPECT_THAT(plain_message(relaxed, acquire), Contains("failure: data race"));
+  EXPECT_THAT(plain_message(release, relaxed), Contains("failure: data race"));
+}
+
+TEST(litmus, a_write_after_the_release_is_not_released) {
+  EXPECT_THAT(outcomes_of([] {
+                shared<int> data(0);
+                atomic<int> flag{0};
+                in_parallel({[&] {
+                               flag.store(1, release);
+                               data.store(1);
+                             },
+                             [&] {
+                               if (flag.load(acquire) == 1) static_cast<void>(data.load());
+                             }});
+                return std::string("fine");
+              }),
+              Contains("failure: data race"));
+}
+
+TEST(litmus, release_sequences_go_through_read_modify_writes_and_not_through_stores) {
+  const auto chain = [](bool by_store) {
+    return outcomes_of([=] {
+      atomic<int> data{0};
+      atomic<int> flag{0};
+      int value = 7;
+      in_parallel({[&] {
+                     data.store(1, relaxed);
+                     flag.store(1, release);
+                   },
+                   [&] {
+                     if (by_store) {
+                       if (flag.load(relaxed) == 1) flag.store(2, relaxed);
+                     } else {
+                       int one = 1;
+                       flag.compare_exchange_strong(one, 2, relaxed, relaxed);
+                     }
+                   },
+                   [&] {
+                     if (flag.load(acquire) == 2) value = data.load(relaxed);
+                   }});
+      return text({value});
+    });
+  };
+  EXPECT_EQ(chain(false), (outcomes{"1", "7"}));
+  EXPECT_EQ(chain(true), (outcomes{"0", "1", "7"}));
+}
+
+outcomes independent_reads(std::memory_order store, std::memory_order load) {
+  return outcomes_of([=] {
+    atomic<int> x{0};
+    atomic<int> y{0};
+    int a = 0;
+    int b = 0;
+    int c = 0;
+    int d = 0;
+    in_parallel({[&] { x.store(1, store); }, [&] { y.store(1, store); },
+                 [&] {
+                   a = x.load(load);
+                   b = y.load(load);
+                 },
+                 [&] {
+                   c = y.load(load);
+                   d = x.load(load);
+                 }});
+    return text({a, b, c, d});
+  });
+}
+
+TEST(litmus, independent_reads_of_independent_writes) {
+  EXPECT_THAT(independent_reads(seq_cst, seq_cst), Not(Contains("1010")));
+  EXPECT_THAT(independent_reads(release, acquire), Contains("1010"));
+  EXPECT_THAT(independent_reads(seq_cst, acquire), Contains("1010"));
+}
+
+TEST(litmus, coherence) {
+  const outcomes found = outcomes_of([] {
+    atomic<int> x{0};
+    int a = 0;
+    int b = 0;
+    in_parallel({[&] { x.store(1, relaxed); }, [&] { x.store(2, relaxed); },
+                 [&] {
+                   a = x.load(relaxed);
+                   b = x.load(relaxed);
+                 }});
+    return text({a, b});
+  });
+  EXPECT_THAT(found, Not(Contains("10")));
+  EXPECT_THAT(found, Not(Contains("20")));
+  EXPECT_THAT(found, Contains("12"));
+  EXPECT_THAT(found, Contains("21"));
+  EXPECT_THAT(found, Contains("02"));
+}
+
+TEST(litmus, two_readers_agree_on_the_order_of_stores) {
+  const outcomes found = outcomes_of([] {
+    atomic<int> x{0};
+    int a = 0;
+    int b = 0;
+    int c = 0;
+    int d = 0;
+    in_parallel({[&] { x.store(1, relaxed); }, [&] { x.store(2, relaxed); },
+                 [&] {
+                   a = x.load(relaxed);
+                   b = x.load(relaxed);
+                 },
+                 [&] {
+                   c = x.load(relaxed);
+                   d = x.load(relaxed);
+                 }});
+    return text({a, b, c, d});
+  });
+  EXPECT_THAT(found, Not(Contains("1221")));
+  EXPECT_THAT(found, Not(Contains("2112")));
+  EXPECT_THAT(found, Contains("1212"));
+}
+
+TEST(litmus, what_was_read_happened_before_stays_read) {
+  // Coherence across threads: after a read of the new value was released, nobody who acquired that reads the old one.
+  const outcomes found = outcomes_of([] {
+    atomic<int> x{0};
+    atomic<int> flag{0};
+    int a = 0;
+    int value = 7;
+    in_parallel({[&] { x.store(1, relaxed); },
+                 [&] {
+                   a = x.load(relaxed);
+                   flag.store(1, release);
+                 },
+                 [&] {
+                   if (flag.load(acquire) == 1) value = x.load(relaxed);
+                 }});
+    return text({a, value});
+  });
+  EXPECT_THAT(found, Not(Contains("10")));
+  EXPECT_THAT(found, Contains("11"));
+  EXPECT_THAT(found, Contains("00"));
+}
+
+outcomes two_plus_two_writes(std::memory_order order) {
+  return outcomes_of([=] {
+    atomic<int> x{0};
+    atomic<int> y{0};
+    in_parallel({[&] {
+                   x.store(1, order);
+                   y.store(2, order);
+                 },
+                 [&] {
+                   y.store(1, order);
+                   x.store(2, order);
+                 }});
+    return text({x.load(relaxed), y.load(relaxed)});
+  });
+}
+
+TEST(litmus, two_plus_two_writes) {
+  EXPECT_THAT(two_plus_two_writes(seq_cst), Not(Contains("11")));
+  EXPECT_THAT(two_plus_two_writes(release), Contains("11"));
+  EXPECT_THAT(two_plus_two_writes(relaxed), Contains("11"));
+}
+
+TEST(litmus, no_load_buffering) {
+  const outcomes found = outcomes_of([] {
+    atomic<int> x{0};
+    atomic<int> y{0};
+    int a = 0;
+    int b = 0;
+    in_parallel({[&] {
+                   a = y.load(relaxed);
+                   x.store(1, relaxed);
+                 },
+                 [&] {
+                   b = x.load(relaxed);
+                   y.store(1, relaxed);
+                 }});
+    return text({a, b});
+  });
+  EXPECT_EQ(found, (outcomes{"00", "01", "10"}));
+}
+
+outcomes publication(std::memory_order store, std::memory_order load) {
+  return outcomes_of([=] {
+    struct object {
+      shared<int> plain{0};
+      atomic<int> inside{0};
+    };
+    atomic<object*> published{nullptr};
+    std::unique_ptr<object> owner;
+    int value = 7;
+    in_parallel({[&] {
+                   owner = std::make_unique<object>();
+                   owner->plain.store(3);
+                   published.store(owner.get(), store);
+                 },
+                 [&] {
+                   if (object* const o = published.load(load)) value = o->inside.load(relaxed) + o->plain.load();
+                 }});
+    return text({value});
+  });
+}
+
+TEST(litmus, publication_without_fences) {
+  EXPECT_EQ(publication(release, acquire), (outcomes{"3", "7"}));
+  EXPECT_THAT(publication(relaxed, acquire), Contains("failure: an atomic object is used before its construction has "
+                                                      "happened, in litmus_test.cpp"));
+}
+
+TEST(litmus, read_modify_writes_lose_nothing) {
+  EXPECT_EQ(outcomes_of([] {
+              atomic<int> x{0};
+              const part add = [&] {
+                x.fetch_add(1, relaxed);
+                x.fetch_add(1, relaxed);
+              };
+              in_parallel({add, add, add});
+              return text({x.load(relaxed)});
+            }),
+            outcomes{"6"});
+}
+
+TEST(litmus, of_two_compare_and_swaps_one_wins) {
+  EXPECT_EQ(outcomes_of([] {
+              atomic<int> x{0};
+              int a = 0;
+              int b = 0;
+              in_parallel({[&] {
+                             int zero = 0;
+                             a = x.compare_exchange_strong(zero, 1, acq_rel, relaxed) ? 1 : 0;
+                           },
+                           [&] {
+                             int zero = 0;
+                             b = x.compare_exchange_strong(zero, 2, acq_rel, relaxed) ? 1 : 0;
+                           }});
+              return text({a, b});
+            }),
+            (outcomes{"01", "10"}));
+}
+
+TEST(litmus, a_failed_compare_and_swap_is_a_load) {
+  const auto acquiring = [](std::memory_order failure) {
+    return outcomes_of([=] {
+      atomic<int> data{0};
+      atomic<int> flag{0};
+      int value = 7;
+      in_parallel({[&] {
+                     data.store(1, relaxed);
+                     flag.store(1, release);
+                   },
+                   [&] {
+                     int two = 2;
+                     flag.compare_exchange_strong(two, 3, acq_rel, failure);
+                     if (two == 1) value = data.load(relaxed);
+                   }});
+      return text({value});
+    });
+  };
+  EXPECT_EQ(acquiring(acquire), (outcomes{"1", "7"}));
+  EXPECT_EQ(acquiring(relaxed), (outcomes{"0", "1", "7"}));
+}
+
+TEST(litmus, a_weak_compare_and_swap_may_fail_for_nothing) {
+  EXPECT_EQ(outcomes_of([] {
+              atomic<int> x{0};
+              int zero = 0;
+              return text({x.compare_exchange_weak(zero, 1, relaxed, relaxed) ? 1 : 0, zero});
+            }),
+            (outcomes{"00", "10"}));
+}
+
+TEST(litmus, a_spin_loop_ends) {
+  EXPECT_EQ(outcomes_of([] {
+              atomic<int> flag{0};
+              in_parallel({[&] {
+                             while (flag.load(acquire) == 0) pause();
+                           },
+                           [&] { flag.store(1, release); }});
+              return std::string("ended");
+            }),
+            outcomes{"ended"});
+}
+
+TEST(litmus, a_spin_loop_that_nobody_ends_is_a_failure) {
+  EXPECT_EQ(outcomes_of([] {
+              atomic<int> flag{0};
+              while (flag.load(acquire) == 0) pause();
+              return std::string("ended");
+            }),
+            outcomes{"failure: the threads that are awake wait for something that nobody is going to do"});
+}
+
+/// A sleeper says that it sleeps and looks once more; a waker sets the flag and looks whether somebody sleeps.
+outcomes wake_up(std::memory_order order) {
+  return outcomes_of([=] {
+    atomic<int> flag{0};
+    atomic<int> sleeping{0};
+    parker p;
+    in_parallel({[&] {
+                   sleeping.store(1, order);
+                   while (flag.load(order) == 0) p.park();
+                 },
+                 [&] {
+                   flag.store(1, order);
+                   if (sleeping.load(order) == 1) p.unpark();
+                 }});
+    return std::string("awake");
+  });
+}
+
+TEST(litmus, lost_wake_up) {
+  EXPECT_EQ(wake_up(seq_cst), outcomes{"awake"});
+  EXPECT_THAT(wake_up(relaxed), Contains("failure: every thread waits for another one"));
+}
+
+TEST(litmus, mutexes_exclude_and_synchronise) {
+  EXPECT_EQ(outcomes_of([] {
+              mutex m;
+              shared<int> count(0);
+              const part add = [&] {
+                m.lock();
+                count.store(count.load() + 1);
+                m.unlock();
+              };
+              in_parallel({add, add, add});
+              return text({count.load()});
+            }),
+            outcomes{"3"});
+}
+
+TEST(litmus, a_deadlock_is_a_failure) {
+  EXPECT_THAT(outcomes_of([] {
+                mutex m;
+                mutex n;
+                in_parallel({[&] {
+                               m.lock();
+                               n.lock();
+                               n.unlock();
+                               m.unlock();
+                             },
+                             [&] {
+                               n.lock();
+                               m.lock();
+                               m.unlock();
+                               n.unlock();
+                             }});
+                return std::string("fine");
+              }),
+              Contains("failure: every thread waits for another one"));
+}
+
+TEST(explorer, a_seed_repeats_its_run) {
+  const std::function<void()> program = [] {
+    atomic<int> x{0};
+    atomic<int> y{0};
+    int a = 0;
+    int b = 0;
+    in_parallel({[&] {
+                   x.store(1, relaxed);
+                   a = y.load(relaxed);
+                 },
+                 [&] {
+                   y.store(1, relaxed);
+                   b = x.load(relaxed);
+                 }});
+    check(a + b != 0, "both read the old value");
+  };
+  explorer world;
+  for (const char* const name : {"exhaustive", "random", "pct"}) {
+    const auto choices = make_strategy(name, 5);
+    std::optional<failure> failed;
+    while (!failed && choices->begin()) failed = world.run(program, *choices);
+    ASSERT_TRUE(failed) << name;
+    const std::uint64_t digest = world.digest();
+    const auto again = replay(failed->seed);
+    ASSERT_TRUE(again->begin());
+    const auto failed_again = world.run(program, *again, true);
+    ASSERT_TRUE(failed_again) << failed->seed;
+    EXPECT_EQ(failed_again->what, failed->what);
+    EXPECT_EQ(failed_again->seed, failed->seed);
+    EXPECT_EQ(world.digest(), digest);
+    EXPECT_FALSE(failed_again->story.empty());
+    EXPECT_FALSE(again->begin());
+  }
+}
+
+TEST(explorer, exceptions_in_flight_belong_to_their_thread) {
+  EXPECT_EQ(outcomes_of([] {
+              atomic<int> turn{0};
+              int wrong = 0;
+              const part thrower = [&] {
+                try {
+                  throw 1;
+                } catch (int) {
+                  turn.fetch_add(1, seq_cst);  // another thread may go on here
+                  if (std::uncaught_exceptions() != 0) ++wrong;
+                  try {
+                    throw;
+                  } catch (int again) {
+                    if (again != 1) ++wrong;
+                  }
+                }
+              };
+              in_parallel({thrower, thrower});
+              return text({wrong});
+            }),
+            outcomes{"0"});
+}
+
+TEST(explorer, bad_strategies_and_seeds_are_refused) {
+  EXPECT_THROW(make_strategy("clever", 1), std::invalid_argument);
+  EXPECT_THROW(replay("random:x"), std::invalid_argument);
+  EXPECT_THROW(replay("clever:1"), std::invalid_argument);
+  EXPECT_THROW(replay(""), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace filch::platform::vm

@@ -1,0 +1,24 @@
+// The mutation check: does anybody notice when a memory order is weaker than the sources say?
+//
+// Every operation on an atomic object that the scenarios come across is weakened in each way that makes sense, one at a
+// time, and the scenarios that use it are explored until one fails. What nobody notices has to be explained by the tag
+// beside the operation.
+#pragma once
+
+#include <string>
+
+#include "exploration.hpp"
+#include "scenario.hpp"
+
+namespace filch::explore {
+
+/// Explores all mutations, and writes the table of results as Markdown.
+/// @returns 1 when a mutation survived whose tag does not say why it may, else 0.
+int explore_mutations(const scenario_list& chosen, const plan& how, const std::string& file);
+
+/// Explores the program with one of a few damages that have names. Succeeds (0) when that fails.
+/// @throws std::invalid_argument for an unknown name.
+int explore_planted(const std::string& name, const plan& how);
+[[nodiscard]] std::string planted_names();
+
+}  // namespace filch::explore
