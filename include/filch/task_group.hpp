@@ -116,7 +116,7 @@ class task_group {
   [[gnu::cold, gnu::noinline]] void run_otherwise(F&& f);
   template <class F>
   void push(detail::worker_core& w, detail::slot& s, F&& f);
-  void push_detached(detail::detached_task& t) noexcept;
+  static void push_detached(detail::group_rest& to, detail::detached_task& t) noexcept;
   void detach(detail::detached_task& t, const detail::slot& from) noexcept;
   static void end_detached(detail::detached_task& t) noexcept;
   void record(std::uint64_t order) noexcept;
@@ -124,6 +124,7 @@ class task_group {
   void wait_for_newest(detail::worker_core& w) noexcept;
   void wait_for_stack(detail::worker_core& w) noexcept;
   group_status wait_for_rest();
+  detail::group_rest* wait_for_detached();
   void end();
   detail::group_rest& rest();
   [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept { return w.frame == frame_; }
@@ -268,8 +269,8 @@ void task_group::run_otherwise(F&& f) {
   detail::worker_core& w = *detail::self;
   detail::slot* const s = w.head.load();
   if (!on_stack_of(w) || s != span_.top) {
-    rest();  // may throw, and must then do so before the closure is made
-    push_detached(*new detached_closure<std::decay_t<F>>(*this, std::forward<F>(f)));
+    detail::group_rest& to = rest();  // may throw, and must then do so before the closure is made
+    push_detached(to, *new detached_closure<std::decay_t<F>>(*this, std::forward<F>(f)));
   } else if (s != w.end) {
     push(w, *s, std::forward<F>(f));
     detail::attend(w);

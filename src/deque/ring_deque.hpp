@@ -32,7 +32,8 @@ class ring_deque {
   /// Owner only. May throw std::bad_alloc when the ring has to grow.
   void push(T* item) {
     const std::int64_t b = bottom_.load(std::memory_order_relaxed);  // owner's own
-    // [CL1] acquire: an entry whose steal [CL6] is seen may be written again.
+    // [CL1] acquire: an entry whose steal [CL6] is seen may be written again. Not noticed: what it forbids is that the
+    // thief reads a store which depends on its own later one, and the explorer has no such executions (load buffering).
     const std::int64_t t = top_.load(std::memory_order_acquire);
     ring* r = ring_.load(std::memory_order_relaxed);  // owner's own
     if (b - t >= r->capacity()) r = grow(*r, t, b);
@@ -56,8 +57,8 @@ class ring_deque {
     }
     T* item = r->get(b);
     if (t == b) {
-      // The last entry: whoever moves top_ has it. seq_cst: one order with [CL4] and [CL6].
-      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) item = nullptr;
+      // The last entry: whoever moves top_ has it. relaxed: only one can, and it is the owner's own work.
+      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_relaxed, std::memory_order_relaxed)) item = nullptr;
       bottom_.store(b + 1, std::memory_order_relaxed);
     }
     return item;
@@ -83,14 +84,16 @@ class ring_deque {
   /// Takes the entry that was seen. Any thread. False: somebody else has it.
   [[nodiscard]] bool take(const view& seen) noexcept {
     std::int64_t expected = seen.top;
-    // [CL6] seq_cst: one order with [CL3]; releases to [CL1] that the entry has been read.
-    return top_.compare_exchange_strong(expected, seen.top + 1, std::memory_order_seq_cst, std::memory_order_relaxed);
+    // [CL6] release: to [CL1], that the entry has been read. That the owner does not pop the entry as well follows from
+    // the loads before: if [CL5] came before [CL3], so did [CL4], and the owner's load of top_ sees what that saw.
+    // Not noticed: see [CL1].
+    return top_.compare_exchange_strong(expected, seen.top + 1, std::memory_order_release, std::memory_order_relaxed);
   }
 
   /// A hint: the entry that was taken last, or null. Any thread.
   [[nodiscard]] T* last_taken() const noexcept {
     const std::int64_t t = top_.load(std::memory_order_relaxed);
-    return t == 0 ? nullptr : ring_.load(std::memory_order_acquire)->get(t - 1);
+    return t == 0 ? nullptr : ring_.load(std::memory_order_acquire)->get(t - 1);  // [CL7]
   }
 
   [[nodiscard]] bool empty() const noexcept { return oldest().item == nullptr; }

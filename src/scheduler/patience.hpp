@@ -18,8 +18,7 @@ class patience {
   /// Pauses for a moment. False: spun for long enough.
   [[nodiscard]] bool go_on() noexcept {
     platform::pause();
-    // The clock is read now and then only: it costs more than a pause.
-    if (spins_++ % 16 != 0) return true;
+    if (spins_++ % platform::pauses_per_look != 0) return true;
     const std::int64_t now = platform::now_ns();
     if (spins_ == 1) since_ns_ = now;
     return now - since_ns_ < spin_ns;

@@ -40,15 +40,18 @@ void task_group::end() {
     while (*link != &span_) link = &(*link)->outer;
     *link = new detail::stack_span{span_.base, span_.top, span_.outer, true};
   }
-  if (const std::unique_ptr<detail::group_rest> rest(rest_.load(std::memory_order_acquire));
-      rest != nullptr) {  // [GR1]
-    rest->board.wait(*rest);
-  }
+  delete wait_for_detached();
+}
+
+detail::group_rest* task_group::wait_for_detached() {
+  // [GR1] acquire: the object, from [GR2].
+  detail::group_rest* const rest = rest_.load(std::memory_order_acquire);
+  if (rest != nullptr) rest->board.wait(*rest);
+  return rest;
 }
 
 group_status task_group::wait_for_rest() {
-  detail::group_rest* const rest = rest_.load(std::memory_order_acquire);  // [GR1]
-  if (rest != nullptr) rest->board.wait(*rest);
+  detail::group_rest* const rest = wait_for_detached();
   const group_status status = canceled() ? group_status::canceled : group_status::complete;
   canceled_.store(false, std::memory_order_relaxed);
   if (rest != nullptr) rest->rethrow();
@@ -86,23 +89,19 @@ void task_group::wait_for_stack(detail::worker_core& core) noexcept {
 }
 
 detail::group_rest& task_group::rest() {
-  // [GR1] acquire: the object, from [GR2].
-  detail::group_rest* rest = rest_.load(std::memory_order_acquire);
+  detail::group_rest* rest = rest_.load(std::memory_order_acquire);  // [GR1]
   if (rest != nullptr) return *rest;
   detail::worker_core* const w = detail::self;
   scheduler& home = w == &detail::foreign_worker ? scheduler::default_scheduler() : *w->home;
   auto made = std::make_unique<detail::group_rest>(home.core().board());
-  // [GR2] acq_rel: releases the object; or acquires the one that somebody else made first.
-  if (!rest_.compare_exchange_strong(rest, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+  // [GR2] release: the object; acquire, when it fails: the one that somebody else made first.
+  if (!rest_.compare_exchange_strong(rest, made.get(), std::memory_order_release, std::memory_order_acquire)) {
     return *rest;
   }
   return *made.release();
 }
 
-void task_group::push_detached(detail::detached_task& t) noexcept {
-  detail::group_rest& rest = *rest_.load(std::memory_order_acquire);  // [GR1]
-  rest.board.push(rest, t);
-}
+void task_group::push_detached(detail::group_rest& to, detail::detached_task& t) noexcept { to.board.push(to, t); }
 
 void task_group::detach(detail::detached_task& t, const detail::slot& from) noexcept {
   detail::group_rest& group = rest();

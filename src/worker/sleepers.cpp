@@ -11,8 +11,8 @@ void sleepers::begin_search() noexcept {
 }
 
 void sleepers::end_search() noexcept {
-  // [SL5] seq_cst: of all operations on the counts only the order matters, and every offer asks for it.
-  const std::uint64_t left = counts_.fetch_sub(one_searching, std::memory_order_seq_cst) - one_searching;
+  // [SL5] acquire: the flags of those who announced before ([SL3]), one of whom is to be woken.
+  const std::uint64_t left = counts_.fetch_sub(one_searching, std::memory_order_acquire) - one_searching;
   if (somebody_needed(left)) wake_one();
 }
 
@@ -26,11 +26,12 @@ void sleepers::announce(worker& w) noexcept {
 
 bool sleepers::claim(worker& w) noexcept {
   bool asleep = true;
-  // [SL6] acq_rel: exactly one of the waker and the worker itself ends the sleep and corrects the counts.
-  if (!w.sleeping.compare_exchange_strong(asleep, false, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep and corrects the counts; that it is one
+  // follows from the word alone. What there is to do the worker finds by looking.
+  if (!w.sleeping.compare_exchange_strong(asleep, false, std::memory_order_relaxed, std::memory_order_relaxed)) {
     return false;
   }
-  counts_.fetch_add(one_searching - one_sleeping, std::memory_order_seq_cst);
+  counts_.fetch_add(one_searching - one_sleeping, std::memory_order_relaxed);
   return true;
 }
 
@@ -41,8 +42,8 @@ void sleepers::withdraw(worker& w) noexcept {
 
 void sleepers::sleep(worker& w) noexcept {
   w.count(&counters::parks);
-  // [SL8] acquire: from the waker's claim [SL6].
-  while (w.sleeping.load(std::memory_order_acquire)) w.parker.park();
+  // [SL8] relaxed: see [SL6].
+  while (w.sleeping.load(std::memory_order_relaxed)) w.parker.park();
 }
 
 bool sleepers::wake_one() noexcept {
@@ -76,9 +77,9 @@ void sleepers::offered(worker& by) noexcept {
 }
 
 void sleepers::wake_all() noexcept {
-  // [SL9] seq_cst: after [ST1] in the one total order, and acquires the flags of those who announced before. Without it
-  // the flags of workers could be read as they were before the announcement.
-  if (sleeping_in(counts_.load(std::memory_order_seq_cst)) == 0) return;
+  // [SL9] seq_cst: after [ST1] in the one total order, and acquires the flags of those who announced before; else the
+  // flags could be read as they were before that. The number itself may lag behind the flags and is not asked.
+  static_cast<void>(counts_.load(std::memory_order_seq_cst));
   for (std::uint32_t i = 0; i < team_.size(); ++i) {
     worker& w = team_[i];
     if (claim(w)) w.parker.unpark();

@@ -44,7 +44,6 @@ class sleepers {
  private:
   static constexpr std::uint64_t one_sleeping = 1;
   static constexpr std::uint64_t one_searching = std::uint64_t{1} << 32;
-  [[nodiscard]] static std::uint64_t sleeping_in(std::uint64_t counts) noexcept { return counts % one_searching; }
   [[nodiscard]] static bool somebody_needed(std::uint64_t counts) noexcept {
     return counts != 0 && counts < one_searching;
   }

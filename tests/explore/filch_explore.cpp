@@ -96,6 +96,7 @@ int run(int argc, char** argv) {
   bool list = false;
   std::string table;
   std::string plant;
+  std::vector<std::string> tags;
   app.add_option("SCENARIO", names, "which scenarios; all when none is named");
   app.add_option("--strategy", how.strategies, "random, pct, exhaustive; several are tried in turn")->delimiter(',');
   app.add_option("--seconds", how.seconds, "for each scenario and strategy")->check(CLI::PositiveNumber);
@@ -104,6 +105,7 @@ int run(int argc, char** argv) {
   app.add_flag("--twice", how.twice, "make every run twice and compare the two");
   app.add_flag("--list", list, "show the scenarios");
   app.add_option("--mutations", table, "weaken every memory order, one at a time, and write a table of who noticed");
+  app.add_option("--tag", tags, "with --mutations: only these")->delimiter(',');
   app.add_option("--plant", plant, "damage the program in a known way: " + planted_names());
   try {
     app.parse(argc, argv);
@@ -120,7 +122,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (!plant.empty()) return explore_planted(plant, how);
-  if (!table.empty()) return explore_mutations(chosen, how, table);
+  if (!table.empty()) return explore_mutations(chosen, how, table, tags);
   if (const char* const seed = std::getenv("FILCH_VM_SEED")) return repeat_all(chosen, seed);
   return explore_all(chosen, how);
 }

@@ -71,6 +71,29 @@ void explore_foreign_group(const options& chosen) {
   pool.run([&] { group.reset(); });
 }
 
+/// A guest adds a task to a group while its owner waits for it.
+void explore_late_run(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(1);
+  payload result(0);
+  pool.run([&] {
+    task_group group;
+    platform::thread guest(0, [&] {
+      pool.run([&] {
+        group.run([&] {
+          ran.ran(0);
+          result.store(1);
+        });
+      });
+    });
+    group.wait();
+    guest.join();
+    group.wait();
+    check(result.load() == 1, "a result got lost");
+  });
+  ran.check_all();
+}
+
 void explore_cancel(const options& chosen) {
   scheduler pool(chosen);
   account ran(3);
@@ -157,6 +180,9 @@ void add_groups(scenario_list& to) {
                 [] { explore_group(small(3, "lace", "transitive", true), 5); }});
   to.push_back(
       {"group_foreign", "a group that two guests fill", [] { explore_foreign_group(small(2, "lace", "transitive")); }});
+  to.push_back({"group_late_run", "a task that a guest adds while the owner waits", [] {
+                  explore_late_run(small(1, "lace", "transitive"));
+                }});
   to.push_back({"group_cancel", "cancelling from inside", [] { explore_cancel(small(2, "lace", "transitive")); }});
   to.push_back({"group_exceptions", "of several exceptions the first",
                 [] { explore_group_exceptions(small(3, "lace", "transitive")); }});

@@ -6,49 +6,58 @@
 namespace filch::explore {
 namespace {
 
-/// A binary tree of fork_joins whose nodes are numbered like a heap's. Checks that each node runs once, that what it
-/// computes reaches its parent, and that whoever waits runs nothing but descendants of what it waits for.
+/// A tree of fork_joins. Checks that each node runs once, that what it computes reaches its parent, and that whoever
+/// waits runs nothing but descendants of what it waits for.
 class tree {
  public:
-  tree(std::size_t depth, bool descendants_only)
-      : nodes_(std::size_t{1} << depth), ran_(nodes_), sums_(nodes_), awaited_(nodes_), strict_(descendants_only) {}
+  /// Of each node its first child, whose sibling has the next number; 0: a leaf. Node 0 is the root.
+  using shape = std::vector<std::size_t>;
 
-  int run(std::size_t node = 1) {
-    ran_.ran(node - 1);
+  tree(shape first_children, bool descendants_only)
+      : first_child_(std::move(first_children)),
+        parent_(first_child_.size()),
+        ran_(first_child_.size()),
+        sums_(first_child_.size()),
+        awaited_(first_child_.size()),
+        strict_(descendants_only) {
+    for (std::size_t node = 0; node < first_child_.size(); ++node) {
+      const std::size_t child = first_child_[node];
+      if (child != 0) parent_[child] = parent_[child + 1] = node;
+    }
+  }
+
+  int run(std::size_t node = 0) {
+    ran_.ran(node);
     const auto* const here = detail::self;
-    auto& stack = running_on(here);
-    if (strict_ && !stack.empty()) {
-      const std::size_t on_behalf_of = awaited_[stack.back()];
+    if (const auto& around = running_on(here); strict_ && !around.empty()) {
+      const std::size_t on_behalf_of = awaited_[around.back()];
       check(on_behalf_of == 0 || is_inside(node, on_behalf_of),
             "task " + std::to_string(node) + " runs in a wait for task " + std::to_string(on_behalf_of));
     }
-    stack.push_back(node);
+    running_on(here).push_back(node);
     int sum = static_cast<int>(node);
-    if (2 * node + 1 < nodes_) {
+    if (const std::size_t child = first_child_[node]; child != 0) {
       const auto [left, right] = fork_join(
           [&] {
-            const int value = run(2 * node);
-            awaited_[node] = 2 * node + 1;
+            const int value = run(child);
+            awaited_[node] = child + 1;
             return value;
           },
-          [&] { return run(2 * node + 1); });
+          [&] { return run(child + 1); });
       awaited_[node] = 0;
       sum += left + right;
-      check(sums_[2 * node].load() == left && sums_[2 * node + 1].load() == right, "a result got lost");
+      check(sums_[child].load() == left && sums_[child + 1].load() == right, "a result got lost");
     }
     check(detail::self == here, "a task has changed threads");
     sums_[node].store(sum);
     running_on(here).pop_back();
     return sum;
   }
-  /// After run().
-  void check_all() const {
-    for (std::size_t node = 1; node < nodes_; ++node) check(ran_.has_run(node - 1), "a task did not run");
-  }
+  void check_all() const { ran_.check_all(); }
 
  private:
-  static bool is_inside(std::size_t node, std::size_t root) {
-    while (node > root) node /= 2;
+  [[nodiscard]] bool is_inside(std::size_t node, std::size_t root) const {
+    while (node > root) node = parent_[node];
     return node == root;
   }
   std::vector<std::size_t>& running_on(const detail::worker_core* w) {
@@ -58,7 +67,8 @@ class tree {
     return running_.emplace_back(w, std::vector<std::size_t>{}).second;
   }
 
-  std::size_t nodes_;
+  shape first_child_;
+  shape parent_;
   account ran_;
   std::vector<payload> sums_;
   std::vector<std::size_t> awaited_;  ///< by each node, 0: none
@@ -66,9 +76,30 @@ class tree {
   bool strict_;
 };
 
-void explore_tree(const options& chosen, std::size_t depth) {
+/// Every node has two children, down to the given number of nodes.
+tree::shape full(std::size_t nodes) {
+  tree::shape first_children(nodes);
+  for (std::size_t i = 0; 2 * i + 2 < nodes; ++i) first_children[i] = 2 * i + 1;
+  return first_children;
+}
+
+/// The second child of each node forks again: what one worker steals, the next steals from.
+tree::shape chain(std::size_t links) {
+  tree::shape first_children(2 * links + 1);
+  for (std::size_t i = 0; i < links; ++i) first_children[2 * i] = 2 * i + 1;
+  return first_children;
+}
+
+/// A small task X beside a chain Q, R, S. While its owner still waits for X, whoever ran X may run Q, and be robbed of R by
+/// one who is robbed of S: none of that is inside X, although it uses the same slots.
+tree::shape neighbours() {
+  //      0: 1 2     1: 3 4 (X)     2: 5 6 (Q)     6: 7 8 (R)     8: 9 10 (S)
+  return {1, 3, 5, 0, 0, 0, 7, 0, 9, 0, 0};
+}
+
+void explore_tree(const options& chosen, const tree::shape& of) {
   scheduler pool(chosen);
-  tree t(depth, chosen.join != "random");
+  tree t(of, chosen.join != "random");
   pool.run([&] { t.run(); });
   t.check_all();
 }
@@ -143,35 +174,29 @@ void explore_exceptions(const options& chosen) {
   });
 }
 
-void explore_random(const options& chosen) {
-  scheduler pool(chosen);
-  tree t(3, false);
-  pool.run([&] { t.run(); });
-  t.check_all();
-}
-
 }  // namespace
 
 void add_joins(scenario_list& to) {
   for (const std::string policy : {"lace", "chase_lev"}) {
-    const std::string shortened = policy == "lace" ? "lace" : "chase_lev";
-    for (const std::string join : {"transitive", "leapfrog"}) {
-      to.push_back({shortened + "_" + join, "three workers in a tree of seven tasks, waits by " + join,
-                    [=] { explore_tree(small(3, policy, join), 3); }});
+    for (const std::string join : {"transitive", "leapfrog", "random"}) {
+      to.push_back({policy + "_" + join, "three workers in a tree of seven tasks",
+                    [=] { explore_tree(small(3, policy, join), full(7)); }});
     }
-    to.push_back(
-        {shortened + "_random", "the same, waits by random", [=] { explore_random(small(3, policy, "random")); }});
-    to.push_back({shortened + "_deep", "two workers in a tree of fifteen tasks",
-                  [=] { explore_tree(small(2, policy, "transitive"), 4); }});
-    to.push_back(
-        {shortened + "_help", "an owner that helps its thief", [=] { explore_help(small(3, policy, "transitive")); }});
-    to.push_back(
-        {shortened + "_rounds", "slots that are used again", [=] { explore_rounds(small(3, policy, "transitive")); }});
-    to.push_back({shortened + "_exceptions", "branches that throw, stolen or not",
+    to.push_back({policy + "_deep", "two workers in a tree of fifteen tasks",
+                  [=] { explore_tree(small(2, policy, "transitive"), full(15)); }});
+    to.push_back({policy + "_chain", "four workers that steal from one another",
+                  [=] { explore_tree(small(4, policy, "transitive"), chain(3)); }});
+    to.push_back({policy + "_neighbours", "an awaited task, and others in the slots that it had",
+                  [=] { explore_tree(small(3, policy, "transitive"), neighbours()); }});
+    to.push_back({policy + "_help", "an owner that helps its thief",
+                  [=] { explore_help(small(3, policy, "transitive")); }});
+    to.push_back({policy + "_rounds", "slots that are used again",
+                  [=] { explore_rounds(small(3, policy, "transitive")); }});
+    to.push_back({policy + "_exceptions", "branches that throw, stolen or not",
                   [=] { explore_exceptions(small(2, policy, "transitive")); }});
   }
   to.push_back({"lace_steal_half", "thieves that take half of what is shared",
-                [] { explore_tree(small(3, "lace", "transitive", true), 4); }});
+                [] { explore_tree(small(3, "lace", "transitive", true), full(15)); }});
 }
 
 }  // namespace filch::explore

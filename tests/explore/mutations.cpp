@@ -1,6 +1,306 @@
 #include "mutations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace filch::explore {
-int explore_mutations(const scenario_list&, const plan&, const std::string&) { return 0; }
-int explore_planted(const std::string&, const plan&) { return 0; }
-std::string planted_names() { return ""; }
+namespace {
+
+using order = std::memory_order;
+using vm::mutation;
+
+constexpr std::uint64_t survey_runs = 400;
+/// Each scenario gets that many runs, then the next one has its turn, until the time is over.
+constexpr std::uint64_t runs_in_turn = 1500;
+
+// Which operations there are
+
+/// An operation of the library, and the scenarios that come across it.
+struct place {
+  vm::site_key where;
+  vm::site_record record;
+  std::vector<const scenario*> used_by;
+};
+
+std::string relative(std::string_view file) {
+  const std::string_view root = FILCH_SOURCE_DIR "/";
+  return std::string(file.starts_with(root) ? file.substr(root.size()) : file);
+}
+
+bool belongs_to_library(const vm::site_key& where) {
+  const std::string file = relative(where.file);
+  return (file.starts_with("src/") && !file.starts_with("src/platform/")) || file.starts_with("include/");
+}
+
+std::vector<place> find_places(const scenario_list& all) {
+  std::vector<place> places;
+  std::map<vm::site_key, std::size_t> numbers;
+  for (const scenario& s : all) {
+    vm::survey_of_sites seen;
+    vm::explorer world;
+    world.survey(&seen);
+    explore(world, s, {.strategies = {"random", "pct"}, .seconds = 5, .most_runs = survey_runs});
+    for (const auto& [where, record] : seen) {
+      if (!belongs_to_library(where)) continue;
+      const auto [at, fresh] = numbers.try_emplace(where, places.size());
+      if (fresh) places.push_back({where, record, {}});
+      places[at->second].used_by.push_back(&s);
+    }
+  }
+  std::sort(places.begin(), places.end(), [](const place& a, const place& b) { return a.where < b.where; });
+  return places;
+}
+
+// How they can be weakened
+
+/// The orders that are one step weaker.
+std::vector<order> weaker(std::string_view operation, order from) {
+  const bool load = operation == "load";
+  const bool store = operation == "store";
+  switch (from) {
+    case order::seq_cst:
+      return {load ? order::acquire : store ? order::release : order::acq_rel};
+    case order::acq_rel:
+      return {order::acquire, order::release};
+    case order::acquire:
+    case order::release:
+    case order::consume:
+      return {order::relaxed};
+    case order::relaxed:
+      break;
+  }
+  return {};
+}
+
+// Tags
+
+/// What the sources say about their memory orders: "[AB1] release: what for".
+class tags {
+ public:
+  /// The tag that stands at an operation, or "".
+  std::string at(const vm::site_key& where) {
+    const auto& lines = text_of(std::string(where.file));
+    static const std::regex any(R"(// \[([A-Z]{2}[0-9]+)\])");
+    static const std::regex definition(R"(\[([A-Z]{2}[0-9]+)\] (relaxed|acquire|release|acq_rel|seq_cst))");
+    std::smatch found;
+    if (std::regex_search(lines[where.line - 1], found, any)) return found[1];
+    // Else the nearest comment above that gives the reasons for an order.
+    for (std::size_t up = 1; up < 10 && up < where.line; ++up) {
+      if (std::regex_search(lines[where.line - 1 - up], found, definition)) return found[1];
+      if (std::regex_search(lines[where.line - 1 - up], found, any)) return found[1];
+    }
+    return {};
+  }
+  /// Does the comment that defines the tag say why a weaker order is not noticed?
+  bool explains(const vm::site_key& where, const std::string& tag) {
+    if (tag.empty()) return false;
+    for (const auto& [file, lines] : texts_) {
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].find("[" + tag + "]") == std::string::npos) continue;
+        for (std::size_t k = i; k < lines.size() && lines[k].find("//") != std::string::npos; ++k) {
+          if (lines[k].find("Not noticed") != std::string::npos) return true;
+        }
+      }
+    }
+    static_cast<void>(where);
+    return false;
+  }
+
+ private:
+  const std::vector<std::string>& text_of(const std::string& file) {
+    auto& lines = texts_[file];
+    if (lines.empty()) {
+      std::ifstream in(file);
+      for (std::string line; std::getline(in, line);) lines.push_back(line);
+    }
+    return lines;
+  }
+  std::map<std::string, std::vector<std::string>> texts_;
+};
+
+// Running one
+
+struct verdict {
+  bool noticed = false;
+  std::string by;  ///< scenario
+  std::string how;
+  std::uint64_t runs = 0;
+};
+
+/// In this process. A crash of it counts as noticed, too.
+verdict hunt(const mutation& planted, const std::vector<const scenario*>& among, const plan& how) {
+  verdict v;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(how.seconds);
+  vm::explorer world;
+  world.plant(planted);
+  std::uint64_t seed = how.seed;
+  while (std::chrono::steady_clock::now() < until) {
+    for (const scenario* const s : among) {
+      const result found =
+          explore(world, *s,
+                  {.strategies = {"random", "pct"}, .seconds = how.seconds, .most_runs = runs_in_turn, .seed = seed});
+      v.runs += found.runs;
+      if (!found.failed) continue;
+      v.noticed = true;
+      v.by = s->name;
+      v.how = found.failed->what.substr(0, found.failed->what.find_first_of("\n"));
+      return v;
+    }
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+  }
+  return v;
+}
+
+/// A hunt in a process of its own.
+class hunter {
+ public:
+  hunter(const mutation& planted, const std::vector<const scenario*>& among, const plan& how) {
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) throw std::runtime_error("filch_explore: no pipe");
+    std::fflush(nullptr);
+    child_ = fork();
+    if (child_ < 0) throw std::runtime_error("filch_explore: no process");
+    if (child_ == 0) {
+      close(ends[0]);
+      if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);  // what a crash prints
+      const verdict v = hunt(planted, among, how);
+      const std::string line = fmt::format("{}\t{}\t{}\t{}\n", v.noticed ? 1 : 0, v.by, v.runs, v.how);
+      _exit(write(ends[1], line.data(), line.size()) == static_cast<ssize_t>(line.size()) ? 0 : 1);
+    }
+    close(ends[1]);
+    from_ = ends[0];
+  }
+  ~hunter() {
+    if (from_ >= 0) close(from_);
+  }
+  hunter(const hunter&) = delete;
+  hunter& operator=(const hunter&) = delete;
+
+  verdict wait() {
+    std::string line;
+    std::array<char, 512> part{};
+    for (ssize_t n = 0; (n = read(from_, part.data(), part.size())) > 0;) line.append(part.data(), static_cast<std::size_t>(n));
+    int status = 0;
+    waitpid(child_, &status, 0);
+    verdict v;
+    if (line.empty()) {
+      v.noticed = true;
+      v.by = "(crash)";
+      v.how = "the program ended by itself";
+      return v;
+    }
+    std::istringstream in(line);
+    std::string field;
+    std::getline(in, field, '\t');
+    v.noticed = field == "1";
+    std::getline(in, v.by, '\t');
+    std::getline(in, field, '\t');
+    v.runs = std::stoull(field);
+    std::getline(in, v.how);
+    return v;
+  }
+
+ private:
+  pid_t child_ = -1;
+  int from_ = -1;
+};
+
+/// One line of the table.
+struct row {
+  const place* at;
+  mutation planted;
+  order from;
+  std::string tag;
+  verdict outcome;
+};
+
+std::string operation_of(const row& r) {
+  const std::string name(r.at->record.operation);
+  return r.planted.what == mutation::kind::weaken_failure ? name + ", failed" : name;
+}
+
+void write_table(const std::vector<row>& rows, tags& said, const std::string& file, const plan& how) {
+  std::ofstream out(file);
+  out << "# What happens when a memory order is weakened\n\n"
+         "Made by `filch_explore --mutations`; not to be edited. Each memory order of the scheduler that is stronger than\n"
+         "relaxed, made one step weaker, and the exploration that noticed it first. What nobody noticed in "
+      << how.seconds
+      << " s is\nmade weaker still, step by step; the comment at its tag says why the order is there.\n\n"
+         "| tag | where | operation | order | weakened to | noticed by | how |\n|---|---|---|---|---|---|---|\n";
+  for (const row& r : rows) {
+    out << "| " << r.tag << " | " << relative(r.at->where.file) << ":" << r.at->where.line << " | " << operation_of(r)
+        << " | " << vm::name_of(r.from) << " | " << vm::name_of(r.planted.order) << " | "
+        << (r.outcome.noticed ? r.outcome.by : said.explains(r.at->where, r.tag) ? "nobody; see the tag" : "**nobody**")
+        << " | " << r.outcome.how << " |\n";
+  }
+  if (!out.flush()) throw std::runtime_error("filch_explore: cannot write '" + file + "'");
+}
+
+}  // namespace
+
+int explore_mutations(const scenario_list& chosen, const plan& how, const std::string& file,
+                      const std::vector<std::string>& only) {
+  const std::vector<place> places = find_places(chosen);
+  tags said;
+  std::vector<row> todo;
+  const auto add_weaker = [&](const place& p, mutation::kind what, order from) {
+    for (const order to : weaker(what == mutation::kind::weaken_failure ? "load" : p.record.operation, from)) {
+      todo.push_back({&p, {p.where, what, to}, from, said.at(p.where), {}});
+    }
+  };
+  for (const place& p : places) {
+    if (!only.empty() && std::find(only.begin(), only.end(), said.at(p.where)) == only.end()) continue;
+    add_weaker(p, mutation::kind::weaken, p.record.order);
+    if (std::string_view(p.record.operation) == "compare_exchange") {
+      add_weaker(p, mutation::kind::weaken_failure, p.record.failure);
+    }
+  }
+  const auto lanes = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  std::vector<row> done;
+  int unexplained = 0;
+  while (!todo.empty()) {
+    std::vector<row> now(todo.begin(), todo.begin() + static_cast<std::ptrdiff_t>(std::min(lanes, todo.size())));
+    todo.erase(todo.begin(), todo.begin() + static_cast<std::ptrdiff_t>(now.size()));
+    std::vector<std::unique_ptr<hunter>> hunters;
+    for (const row& r : now) hunters.push_back(std::make_unique<hunter>(r.planted, r.at->used_by, how));
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      row& r = now[i];
+      r.outcome = hunters[i]->wait();
+      if (!r.outcome.noticed) {
+        if (!said.explains(r.at->where, r.tag)) ++unexplained;
+        add_weaker(*r.at, r.planted.what, r.planted.order);
+      }
+      fmt::print("{:<5}{}:{} {} {} -> {}: {}\n", r.tag, relative(r.at->where.file), r.at->where.line, operation_of(r),
+                 vm::name_of(r.from), vm::name_of(r.planted.order),
+                 r.outcome.noticed ? fmt::format("{}, {} runs: {}", r.outcome.by, r.outcome.runs, r.outcome.how)
+                                   : fmt::format("NOBODY in {} runs", r.outcome.runs));
+      std::fflush(stdout);
+      done.push_back(std::move(r));
+    }
+  }
+  std::stable_sort(done.begin(), done.end(), [](const row& a, const row& b) { return a.at->where < b.at->where; });
+  write_table(done, said, file, how);
+  fmt::print("{} mutations of {} operations, {} unnoticed and unexplained\n", done.size(), places.size(), unexplained);
+  return unexplained == 0 ? 0 : 1;
+}
+
+int explore_planted(const std::string& name, const plan& how) {
+  static_cast<void>(how);
+  throw std::invalid_argument("filch_explore: plant '" + name + "' is unknown; use one of " + planted_names());
+}
+
+std::string planted_names() { return "none"; }
+
 }  // namespace filch::explore

@@ -13,8 +13,10 @@
 namespace filch::explore {
 
 /// Explores all mutations, and writes the table of results as Markdown.
+/// @param only tags to look at; all when empty
 /// @returns 1 when a mutation survived whose tag does not say why it may, else 0.
-int explore_mutations(const scenario_list& chosen, const plan& how, const std::string& file);
+int explore_mutations(const scenario_list& chosen, const plan& how, const std::string& file,
+                      const std::vector<std::string>& only);
 
 /// Explores the program with one of a few damages that have names. Succeeds (0) when that fails.
 /// @throws std::invalid_argument for an unknown name.

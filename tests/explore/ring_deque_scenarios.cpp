@@ -18,6 +18,7 @@ void explore_ring_deque(std::int64_t capacity, std::size_t items, int thieves) {
     for (int tries = 0; tries < 3; ++tries) {
       const auto seen = deque.oldest();
       if (seen.item != nullptr && deque.take(seen)) run(*seen.item);
+      static_cast<void>(deque.last_taken());
     }
   };
   const auto own = [&] {

@@ -23,6 +23,42 @@ void explore_wake_up(const options& chosen, int rounds) {
   });
 }
 
+/// The same, except that the first branch keeps silent once its sibling is offered: whoever sleeps by then must have
+/// been woken by that very offer. (While it is not offered, nobody has promised anything.)
+void explore_offer(const options& chosen, int rounds) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    for (int round = 0; round < rounds; ++round) {
+      platform::atomic<int> begun{0};
+      fork_join(
+          [&] {
+            const auto* const w = detail::self;
+            if (w->split.load() != w->head.load()) return;
+            while (begun.load(std::memory_order_acquire) == 0) platform::pause();
+          },
+          [&] { begun.store(1, std::memory_order_release); });
+    }
+  });
+}
+
+/// Offers inside a task that somebody else waits for.
+void explore_offer_inside(const options& chosen) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    platform::atomic<int> begun{0};
+    fork_join([] {},
+              [&] {
+                fork_join(
+                    [&] {
+                      const auto* const w = detail::self;
+                      if (w->split.load() != w->head.load()) return;
+                      while (begun.load(std::memory_order_acquire) == 0) platform::pause();
+                    },
+                    [&] { begun.store(1, std::memory_order_release); });
+              });
+  });
+}
+
 /// Two siblings that both have to be picked up: the worker that is woken has to wake the next.
 void explore_wake_chain(const options& chosen) {
   scheduler pool(chosen);
@@ -49,6 +85,28 @@ void explore_detached_wake_up(const options& chosen) {
         [&] {
           outer.run([&] { begun.store(1, std::memory_order_release); });
           while (begun.load(std::memory_order_acquire) == 0) platform::pause();
+        },
+        [] {});
+    outer.wait();
+  });
+}
+
+/// Two tasks on the heap, of which the first cannot end before the second has begun: whoever is awake when they come, and
+/// takes one, has to wake somebody for the other.
+void explore_two_detached(const options& chosen) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    task_group outer;
+    platform::atomic<int> begun{0};
+    const auto meet = [&] {
+      begun.fetch_add(1, std::memory_order_acq_rel);
+      while (begun.load(std::memory_order_acquire) < 2) platform::pause();
+    };
+    fork_join(
+        [&] {
+          outer.run(meet);
+          outer.run(meet);
+          while (begun.load(std::memory_order_acquire) < 2) platform::pause();
         },
         [] {});
     outer.wait();
@@ -95,6 +153,15 @@ void add_sleep(scenario_list& to) {
                   [=] { explore_wake_up(small(2, policy, "transitive"), 1); }});
     to.push_back({policy + "_wake_up_again", "the same twice in a row, two sleepers",
                   [=] { explore_wake_up(small(3, policy, "transitive"), 2); }});
+    to.push_back({policy + "_offer", "offers that must wake the only sleeper", [=] {
+                    explore_offer(small(2, policy, "transitive"), 3);
+                  }});
+    to.push_back({policy + "_offer_two", "offers that must wake one of two sleepers", [=] {
+                    explore_offer(small(3, policy, "transitive"), 3);
+                  }});
+    to.push_back({policy + "_offer_inside", "offers inside a task that its owner waits for", [=] {
+                    explore_offer_inside(small(2, policy, "transitive"));
+                  }});
     to.push_back({policy + "_wake_chain", "two offers that must wake two sleepers",
                   [=] { explore_wake_chain(small(3, policy, "transitive")); }});
     to.push_back({policy + "_waiter", "a waiter that sleeps until its task is done",
@@ -102,6 +169,9 @@ void add_sleep(scenario_list& to) {
   }
   to.push_back({"detached_wake_up", "a task on the heap that must wake a sleeper",
                 [] { explore_detached_wake_up(small(2, "lace", "transitive")); }});
+  to.push_back({"detached_wake_two", "two tasks on the heap that must wake two sleepers", [] {
+                  explore_two_detached(small(3, "lace", "transitive"));
+                }});
   to.push_back({"sleepy", "work for a pool that sleeps", [] { explore_sleepy(small(3, "lace", "transitive")); }});
 }
 

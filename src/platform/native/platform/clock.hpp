@@ -13,6 +13,9 @@ inline std::int64_t now_ns() noexcept {
       .count();
 }
 
+/// Pauses between two looks at the clock, which costs more than a pause.
+inline constexpr std::uint32_t pauses_per_look = 16;
+
 /// Tells the processor that this thread is spinning; belongs into every retry loop.
 void pause() noexcept;
 

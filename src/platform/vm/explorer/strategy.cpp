@@ -40,11 +40,17 @@ class seeded : public strategy {
     random_ = random_bits(seed_);
     stale_ = 1 + random_.below(4);
     rare_ = 3 + random_.below(5);
+    jump_ = 1 + random_.below(5);
+    short_ = 1 + random_.below(6);
     begin_run();
     return true;
   }
   std::uint32_t pick(std::uint32_t n) final { return random_.one_in_power(stale_) ? 1 + random_.below(n - 1) : 0; }
-  bool happens(rarity what) final { return random_.one_in_power(what == rarity::early_store ? rare_ + 1 : rare_); }
+  bool happens(rarity what) final {
+    if (what == rarity::clock_jump) return random_.one_in_power(jump_);
+    if (what == rarity::short_pause) return random_.one_in_power(short_);
+    return random_.one_in_power(rare_);
+  }
   std::string seed() const final { return name_ + ":" + std::to_string(seed_); }
 
  protected:
@@ -58,6 +64,8 @@ class seeded : public strategy {
   random_bits random_{0};
   unsigned stale_ = 2;
   unsigned rare_ = 5;
+  unsigned jump_ = 3;
+  unsigned short_ = 3;
   bool once_;
   bool begun_ = false;
 };
