@@ -26,6 +26,7 @@ scenario_list scenarios() {
   add_split_deque(all);
   add_ring_deque(all);
   add_joins(all);
+  add_lineage(all);
   add_groups(all);
   add_sleep(all);
   add_lifecycle(all);

@@ -180,9 +180,8 @@ void add_groups(scenario_list& to) {
                 [] { explore_group(small(3, "lace", "transitive", true), 5); }});
   to.push_back(
       {"group_foreign", "a group that two guests fill", [] { explore_foreign_group(small(2, "lace", "transitive")); }});
-  to.push_back({"group_late_run", "a task that a guest adds while the owner waits", [] {
-                  explore_late_run(small(1, "lace", "transitive"));
-                }});
+  to.push_back({"group_late_run", "a task that a guest adds while the owner waits",
+                [] { explore_late_run(small(1, "lace", "transitive")); }});
   to.push_back({"group_cancel", "cancelling from inside", [] { explore_cancel(small(2, "lace", "transitive")); }});
   to.push_back({"group_exceptions", "of several exceptions the first",
                 [] { explore_group_exceptions(small(3, "lace", "transitive")); }});

@@ -90,11 +90,11 @@ tree::shape chain(std::size_t links) {
   return first_children;
 }
 
-/// A small task X beside a chain Q, R, S. While its owner still waits for X, whoever ran X may run Q, and be robbed of R by
-/// one who is robbed of S: none of that is inside X, although it uses the same slots.
+/// A task X beside a chain Q, R, S. While its owner still waits for X, whoever ran X (and was robbed of a child) may
+/// run Q, and be robbed of R by one who is robbed of S: none of that is inside X, although it uses the same slots.
 tree::shape neighbours() {
-  //      0: 1 2     1: 3 4 (X)     2: 5 6 (Q)     6: 7 8 (R)     8: 9 10 (S)
-  return {1, 3, 5, 0, 0, 0, 7, 0, 9, 0, 0};
+  //      0: 1 2     1: 3 4 (X)     2: 5 6 (Q)     4: 7 8     6: 9 10 (R)     10: 11 12 (S)
+  return {1, 3, 5, 0, 7, 0, 9, 0, 0, 0, 11, 0, 0};
 }
 
 void explore_tree(const options& chosen, const tree::shape& of) {
@@ -188,10 +188,10 @@ void add_joins(scenario_list& to) {
                   [=] { explore_tree(small(4, policy, "transitive"), chain(3)); }});
     to.push_back({policy + "_neighbours", "an awaited task, and others in the slots that it had",
                   [=] { explore_tree(small(3, policy, "transitive"), neighbours()); }});
-    to.push_back({policy + "_help", "an owner that helps its thief",
-                  [=] { explore_help(small(3, policy, "transitive")); }});
-    to.push_back({policy + "_rounds", "slots that are used again",
-                  [=] { explore_rounds(small(3, policy, "transitive")); }});
+    to.push_back(
+        {policy + "_help", "an owner that helps its thief", [=] { explore_help(small(3, policy, "transitive")); }});
+    to.push_back(
+        {policy + "_rounds", "slots that are used again", [=] { explore_rounds(small(3, policy, "transitive")); }});
     to.push_back({policy + "_exceptions", "branches that throw, stolen or not",
                   [=] { explore_exceptions(small(2, policy, "transitive")); }});
   }

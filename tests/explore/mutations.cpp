@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -92,19 +91,16 @@ class tags {
   /// The tag that stands at an operation, or "".
   std::string at(const vm::site_key& where) {
     const auto& lines = text_of(std::string(where.file));
-    static const std::regex any(R"(// \[([A-Z]{2}[0-9]+)\])");
-    static const std::regex definition(R"(\[([A-Z]{2}[0-9]+)\] (relaxed|acquire|release|acq_rel|seq_cst))");
-    std::smatch found;
-    if (std::regex_search(lines[where.line - 1], found, any)) return found[1];
-    // Else the nearest comment above that gives the reasons for an order.
-    for (std::size_t up = 1; up < 10 && up < where.line; ++up) {
-      if (std::regex_search(lines[where.line - 1 - up], found, definition)) return found[1];
-      if (std::regex_search(lines[where.line - 1 - up], found, any)) return found[1];
+    // In the same line, or else in the nearest line above that begins with one: a comment that gives the reasons.
+    for (std::size_t up = 0; up < 10 && up < where.line; ++up) {
+      const std::string& line = lines[where.line - 1 - up];
+      const std::size_t at = line.find("// [");
+      if (at != std::string::npos) return line.substr(at + 4, line.find(']', at) - at - 4);
     }
     return {};
   }
   /// Does the comment that defines the tag say why a weaker order is not noticed?
-  bool explains(const vm::site_key& where, const std::string& tag) {
+  [[nodiscard]] bool explains(const std::string& tag) const {
     if (tag.empty()) return false;
     for (const auto& [file, lines] : texts_) {
       for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -114,7 +110,6 @@ class tags {
         }
       }
     }
-    static_cast<void>(where);
     return false;
   }
 
@@ -191,7 +186,8 @@ class hunter {
   verdict wait() {
     std::string line;
     std::array<char, 512> part{};
-    for (ssize_t n = 0; (n = read(from_, part.data(), part.size())) > 0;) line.append(part.data(), static_cast<std::size_t>(n));
+    for (ssize_t n = 0; (n = read(from_, part.data(), part.size())) > 0;)
+      line.append(part.data(), static_cast<std::size_t>(n));
     int status = 0;
     waitpid(child_, &status, 0);
     verdict v;
@@ -231,10 +227,11 @@ std::string operation_of(const row& r) {
   return r.planted.what == mutation::kind::weaken_failure ? name + ", failed" : name;
 }
 
-void write_table(const std::vector<row>& rows, tags& said, const std::string& file, const plan& how) {
+void write_table(const std::vector<row>& rows, const tags& said, const std::string& file, const plan& how) {
   std::ofstream out(file);
   out << "# What happens when a memory order is weakened\n\n"
-         "Made by `filch_explore --mutations`; not to be edited. Each memory order of the scheduler that is stronger than\n"
+         "Made by `filch_explore --mutations`; not to be edited. Each memory order of the scheduler that is stronger "
+         "than\n"
          "relaxed, made one step weaker, and the exploration that noticed it first. What nobody noticed in "
       << how.seconds
       << " s is\nmade weaker still, step by step; the comment at its tag says why the order is there.\n\n"
@@ -242,7 +239,9 @@ void write_table(const std::vector<row>& rows, tags& said, const std::string& fi
   for (const row& r : rows) {
     out << "| " << r.tag << " | " << relative(r.at->where.file) << ":" << r.at->where.line << " | " << operation_of(r)
         << " | " << vm::name_of(r.from) << " | " << vm::name_of(r.planted.order) << " | "
-        << (r.outcome.noticed ? r.outcome.by : said.explains(r.at->where, r.tag) ? "nobody; see the tag" : "**nobody**")
+        << (r.outcome.noticed      ? r.outcome.by
+            : said.explains(r.tag) ? "nobody; see the tag"
+                                   : "**nobody**")
         << " | " << r.outcome.how << " |\n";
   }
   if (!out.flush()) throw std::runtime_error("filch_explore: cannot write '" + file + "'");
@@ -279,7 +278,7 @@ int explore_mutations(const scenario_list& chosen, const plan& how, const std::s
       row& r = now[i];
       r.outcome = hunters[i]->wait();
       if (!r.outcome.noticed) {
-        if (!said.explains(r.at->where, r.tag)) ++unexplained;
+        if (!said.explains(r.tag)) ++unexplained;
         add_weaker(*r.at, r.planted.what, r.planted.order);
       }
       fmt::print("{:<5}{}:{} {} {} -> {}: {}\n", r.tag, relative(r.at->where.file), r.at->where.line, operation_of(r),
@@ -296,11 +295,92 @@ int explore_mutations(const scenario_list& chosen, const plan& how, const std::s
   return unexplained == 0 ? 0 : 1;
 }
 
-int explore_planted(const std::string& name, const plan& how) {
-  static_cast<void>(how);
-  throw std::invalid_argument("filch_explore: plant '" + name + "' is unknown; use one of " + planted_names());
+namespace {
+
+/// A damage with a name.
+struct planted_bug {
+  std::string_view name;
+  std::string_view about;
+  std::string_view tag;
+  std::string_view operation;
+  mutation::kind what;
+  order to;
+  std::vector<std::string_view> scenarios;  ///< those that have to notice
+};
+
+const std::vector<planted_bug>& planted_bugs() {
+  static const std::vector<planted_bug> all{
+      {"missing_release",
+       "the first task is shared by a relaxed store",
+       "SD3",
+       "store",
+       mutation::kind::weaken,
+       order::relaxed,
+       {"split_deque", "lace_transitive"}},
+      {"torn_shrink",
+       "shrink reads the word and writes it, with nothing that makes the two one (Lace's shrink without its fence)",
+       "SD5",
+       "compare_exchange",
+       mutation::kind::tear,
+       order::relaxed,
+       {"split_deque", "lace_transitive"}},
+      {"double_execution",
+       "a thief reads the word and writes it, so that two may take one task",
+       "SD2",
+       "compare_exchange",
+       mutation::kind::tear,
+       order::relaxed,
+       {"split_deque_two_thieves", "lace_transitive"}},
+      {"lost_wake_up",
+       "a worker that falls asleep does not say so before it looks once more",
+       "SL3",
+       "modify",
+       mutation::kind::weaken,
+       order::relaxed,
+       {"sleepy", "lace_offer"}},
+  };
+  return all;
 }
 
-std::string planted_names() { return "none"; }
+}  // namespace
+
+int explore_planted(const std::string& name, const plan& how) {
+  const auto& bugs = planted_bugs();
+  const auto bug = std::find_if(bugs.begin(), bugs.end(), [&](const planted_bug& b) { return b.name == name; });
+  if (bug == bugs.end()) {
+    throw std::invalid_argument("filch_explore: damage '" + name + "' is unknown; use one of " + planted_names());
+  }
+  scenario_list among;
+  for (scenario& s : scenarios()) {
+    if (std::find(bug->scenarios.begin(), bug->scenarios.end(), s.name) != bug->scenarios.end()) {
+      among.push_back(std::move(s));
+    }
+  }
+  tags said;
+  const std::vector<place> places = find_places(among);
+  const auto at = std::find_if(places.begin(), places.end(), [&](const place& p) {
+    return said.at(p.where) == bug->tag && p.record.operation == bug->operation;
+  });
+  if (at == places.end()) throw std::runtime_error("filch_explore: no operation has the tag " + std::string(bug->tag));
+  fmt::print("{}: {} ({}:{})\n", bug->name, bug->about, relative(at->where.file), at->where.line);
+  int missed = 0;
+  for (const scenario& s : among) {
+    const verdict v = hunter({at->where, bug->what, bug->to}, {&s}, how).wait();
+    fmt::print("  {}: {}\n", s.name, v.noticed ? fmt::format("found in {} runs: {}", v.runs, v.how) : "NOT FOUND");
+    if (!v.noticed) ++missed;
+    const result clean = explore(*std::make_unique<vm::explorer>(), s, {.seconds = 1, .seed = how.seed});
+    if (clean.failed) {
+      fmt::print("  {} fails without the damage, too: {}\n", s.name, clean.failed->what);
+      ++missed;
+    }
+  }
+  return missed == 0 ? 0 : 1;
+}
+
+std::string planted_names() {
+  std::string names;
+  for (const planted_bug& b : planted_bugs()) names += (names.empty() ? "" : ", ") + std::string(b.name);
+  return names;
+}
 
 }  // namespace filch::explore

@@ -27,6 +27,7 @@ using scenario_list = std::vector<scenario>;
 void add_split_deque(scenario_list& to);
 void add_ring_deque(scenario_list& to);
 void add_joins(scenario_list& to);
+void add_lineage(scenario_list& to);
 void add_groups(scenario_list& to);
 void add_sleep(scenario_list& to);
 void add_lifecycle(scenario_list& to);

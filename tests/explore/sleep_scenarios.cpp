@@ -91,8 +91,8 @@ void explore_detached_wake_up(const options& chosen) {
   });
 }
 
-/// Two tasks on the heap, of which the first cannot end before the second has begun: whoever is awake when they come, and
-/// takes one, has to wake somebody for the other.
+/// Two tasks on the heap, of which the first cannot end before the second has begun: whoever is awake when they come,
+/// and takes one, has to wake somebody for the other.
 void explore_two_detached(const options& chosen) {
   scheduler pool(chosen);
   pool.run([&] {
@@ -153,15 +153,12 @@ void add_sleep(scenario_list& to) {
                   [=] { explore_wake_up(small(2, policy, "transitive"), 1); }});
     to.push_back({policy + "_wake_up_again", "the same twice in a row, two sleepers",
                   [=] { explore_wake_up(small(3, policy, "transitive"), 2); }});
-    to.push_back({policy + "_offer", "offers that must wake the only sleeper", [=] {
-                    explore_offer(small(2, policy, "transitive"), 3);
-                  }});
-    to.push_back({policy + "_offer_two", "offers that must wake one of two sleepers", [=] {
-                    explore_offer(small(3, policy, "transitive"), 3);
-                  }});
-    to.push_back({policy + "_offer_inside", "offers inside a task that its owner waits for", [=] {
-                    explore_offer_inside(small(2, policy, "transitive"));
-                  }});
+    to.push_back({policy + "_offer", "offers that must wake the only sleeper",
+                  [=] { explore_offer(small(2, policy, "transitive"), 3); }});
+    to.push_back({policy + "_offer_two", "offers that must wake one of two sleepers",
+                  [=] { explore_offer(small(3, policy, "transitive"), 3); }});
+    to.push_back({policy + "_offer_inside", "offers inside a task that its owner waits for",
+                  [=] { explore_offer_inside(small(2, policy, "transitive")); }});
     to.push_back({policy + "_wake_chain", "two offers that must wake two sleepers",
                   [=] { explore_wake_chain(small(3, policy, "transitive")); }});
     to.push_back({policy + "_waiter", "a waiter that sleeps until its task is done",
@@ -169,9 +166,8 @@ void add_sleep(scenario_list& to) {
   }
   to.push_back({"detached_wake_up", "a task on the heap that must wake a sleeper",
                 [] { explore_detached_wake_up(small(2, "lace", "transitive")); }});
-  to.push_back({"detached_wake_two", "two tasks on the heap that must wake two sleepers", [] {
-                  explore_two_detached(small(3, "lace", "transitive"));
-                }});
+  to.push_back({"detached_wake_two", "two tasks on the heap that must wake two sleepers",
+                [] { explore_two_detached(small(3, "lace", "transitive")); }});
   to.push_back({"sleepy", "work for a pool that sleeps", [] { explore_sleepy(small(3, "lace", "transitive")); }});
 }
 

@@ -1,0 +1,110 @@
+#include "platform/clock.hpp"
+#include "policy/policy.hpp"
+#include "scenario.hpp"
+#include "scheduler/configuration.hpp"
+#include "scheduler/scheduler_core.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::explore {
+namespace {
+
+/// A task made of a function, for workers that are driven by hand.
+struct scripted final : detail::task {
+  std::function<void()> body;
+  explicit scripted(std::function<void()> f) : body(std::move(f)) {
+    run.store([](detail::task& t, detail::run_by) {
+      static_cast<scripted&>(t).body();
+      return detail::run_result::done;
+    });
+  }
+};
+
+/// Three workers without a scheduler's loop. The waiter waits for X, which the thief runs, robbed of a child by the
+/// third. Then the thief runs Q, and is robbed of R in the very slot of that child; R's thief offers S. However old
+/// what the waiter sees of the thief, it must not follow R to S: Q is not inside X.
+void explore_lineage(const std::string& policy) {
+  scheduler home(small(1, policy, "transitive"));
+  team everybody;
+  sleepers idle(everybody);
+  const auto rules = make_policy(home.core().chosen());
+  for (std::uint16_t i = 0; i < 3; ++i) {
+    everybody.add(std::make_unique<worker>(i, home, everybody, idle, *rules, home.core().chosen().stack_bytes));
+    everybody[i].offered = rules->make_offer();
+  }
+  worker& waiter = everybody[0];
+  worker& thief = everybody[1];
+  worker& third = everybody[2];
+
+  account ran(3);
+  platform::atomic<bool> child_begun{false};
+  platform::atomic<bool> r_begun{false};
+  platform::atomic<bool> waiter_done{false};
+  platform::atomic<bool> thief_done{false};
+  const auto until = [](const platform::atomic<bool>& flag) {
+    while (!flag.load(std::memory_order_acquire)) platform::pause();
+  };
+  const auto stranger = [&](std::size_t i) {
+    check(detail::self != &waiter, "the waiter runs what is not inside the task it waits for");
+    ran.ran(i);
+  };
+  scripted x([&] {
+    fork_join([&] { until(child_begun); },
+              [&] {
+                child_begun.store(true, std::memory_order_release);
+                ran.ran(0);
+              });
+  });
+  scripted q([&] {
+    fork_join([&] { until(r_begun); },
+              [&] {
+                r_begun.store(true, std::memory_order_release);
+                stranger(1);
+                fork_join([&] { until(waiter_done); }, [&] { stranger(2); });
+              });
+  });
+  in_parallel({[&] {
+                 detail::self = &waiter;
+                 for (int tries = 0; tries < 3; ++tries) {
+                   const auto state = task_state::unpack(x.state.load(std::memory_order_acquire));
+                   if (state.status == task_status::taken) {
+                     static_cast<void>(rules->help(waiter, {state.thief, state.epoch}));
+                   } else if (state.status == task_status::pending) {
+                     platform::pause();
+                   }
+                 }
+                 waiter_done.store(true, std::memory_order_release);
+                 detail::self = &detail::foreign_worker;
+               },
+               [&] {
+                 detail::self = &thief;
+                 thief.run_taken(x, &waiter);
+                 thief.run_taken(q, &waiter);
+                 thief_done.store(true, std::memory_order_release);
+                 detail::self = &detail::foreign_worker;
+               },
+               [&] {
+                 detail::self = &third;
+                 while (!thief_done.load(std::memory_order_acquire)) {
+                   idle.begin_search();
+                   if (!rules->acquire(third)) {
+                     idle.end_search();
+                     platform::pause();
+                   }
+                 }
+                 detail::self = &detail::foreign_worker;
+               }});
+  ran.check_all();
+}
+
+}  // namespace
+
+void add_lineage(scenario_list& to) {
+  for (const std::string policy : {"lace", "chase_lev"}) {
+    to.push_back({policy + "_lineage", "what a waiter may take is never older than what it knows",
+                  [=] { explore_lineage(policy); }});
+  }
+}
+
+}  // namespace filch::explore
