@@ -6,7 +6,7 @@ SETUP ?= scripts/setup.sh
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check-all format tidy package clean
+.PHONY: help demo test check-all explore format tidy package clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,13 @@ check-all: ## all sanitizers and compilers, AArch64 under qemu, and "make test" 
 	cmake --workflow --preset clang-tsan
 	cmake --workflow --preset aarch64
 	@$(MAKE) test
+
+explore: ## explore all protocols for long, and weaken each of their memory orders (about an hour)
+	@$(SETUP) test
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target filch_explore
+	@build/release/tests/explore/filch_explore --seconds 15
+	@build/release/tests/explore/filch_explore --mutations docs/protocols/mutations.md --seconds 20
 
 format: ## format the C++ sources
 	@$(SETUP) test

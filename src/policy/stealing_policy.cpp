@@ -73,8 +73,8 @@ void stealing_policy::run(worker& w, const loot& found) noexcept {
       task_state{.status = task_status::batched, .thief = w.number, .epoch = w.new_epoch()}.pack();
   detail::slot* const below = w.head.load();
   for (detail::slot* original = found.first; original != &newest; ++original) {
-    // [TS8] release: hands the slot, acquired with the steal, on to whoever runs its proxy ([TS5]).
-    original->state.store(batched, std::memory_order_release);
+    // [TS8] relaxed: who runs a proxy has got the slot with the proxy, which was shared by [SD3] or [SD4].
+    original->state.store(batched, std::memory_order_relaxed);
     detail::slot* const s = w.head.load();
     s->run.store(&run_proxy);
     s->context.store(nullptr);

@@ -75,9 +75,10 @@ void worker::run_taken(detail::task& t, worker* owner) noexcept {
 
 void worker::run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept {
   run_claimed(t, &owner, [&](std::uint64_t taken) {
-    // [TS5] acq_rel: as [TS1]; and acquires the slot, which a proxy's thief has seen of no offer of its owner.
-    // Its owner may have taken the task back and be using the slot for another: then the state is another.
-    return t.state.compare_exchange_strong(expected, taken, std::memory_order_acq_rel, std::memory_order_relaxed);
+    // [TS5] release: as [TS1]. Its owner may have taken the task back and be using the slot for another: then the state
+    // is another. Not noticed: what [TS1] shows would take a batch, a proxy that is stolen, and a waiter that stands
+    // still for both.
+    return t.state.compare_exchange_strong(expected, taken, std::memory_order_release, std::memory_order_relaxed);
   });
 }
 

@@ -176,8 +176,8 @@ void add_groups(scenario_list& to) {
     to.push_back({policy + "_group_nested", "groups in tasks of groups",
                   [=] { explore_nested(small(2, policy, "transitive")); }});
   }
-  to.push_back({"group_steal_half", "a group of five tasks, thieves that take half",
-                [] { explore_group(small(3, "lace", "transitive", true), 5); }});
+  to.push_back({"group_steal_half", "a group of eight tasks, thieves that take half",
+                [] { explore_group(small(3, "lace", "transitive", true), 8); }});
   to.push_back(
       {"group_foreign", "a group that two guests fill", [] { explore_foreign_group(small(2, "lace", "transitive")); }});
   to.push_back({"group_late_run", "a task that a guest adds while the owner waits",

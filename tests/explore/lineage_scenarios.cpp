@@ -66,7 +66,7 @@ void explore_lineage(const std::string& policy) {
   });
   in_parallel({[&] {
                  detail::self = &waiter;
-                 for (int tries = 0; tries < 3; ++tries) {
+                 for (int tries = 0; tries < 8; ++tries) {
                    const auto state = task_state::unpack(x.state.load(std::memory_order_acquire));
                    if (state.status == task_status::taken) {
                      static_cast<void>(rules->help(waiter, {state.thief, state.epoch}));

@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,17 +21,25 @@ namespace {
 using order = std::memory_order;
 using vm::mutation;
 
-constexpr std::uint64_t survey_runs = 400;
-/// Each scenario gets that many runs, then the next one has its turn, until the time is over.
-constexpr std::uint64_t runs_in_turn = 1500;
+constexpr std::uint64_t survey_runs = 2000;
+/// Each scenario gets that many runs, then the next one has its turn, until the time is over. Those in which the
+/// operation is met most often are the likeliest to notice, and get more.
+constexpr std::uint64_t runs_in_turn = 1000;
+constexpr std::uint64_t runs_of_the_likeliest = 20'000;
+constexpr std::size_t likeliest = 4;
 
 // Which operations there are
 
-/// An operation of the library, and the scenarios that come across it.
+/// An operation of the library, and the scenarios that come across it; first those of whose operations it is the
+/// largest part.
 struct place {
+  struct use {
+    const scenario* by;
+    double part;
+  };
   vm::site_key where;
   vm::site_record record;
-  std::vector<const scenario*> used_by;
+  std::vector<use> used_by;
 };
 
 std::string relative(std::string_view file) {
@@ -50,13 +59,20 @@ std::vector<place> find_places(const scenario_list& all) {
     vm::survey_of_sites seen;
     vm::explorer world;
     world.survey(&seen);
-    explore(world, s, {.strategies = {"random", "pct"}, .seconds = 5, .most_runs = survey_runs});
+    explore(world, s, {.strategies = {"random", "pct"}, .seconds = 60, .most_runs = survey_runs});
+    double operations = 0;
+    for (const auto& [where, record] : seen) operations += static_cast<double>(record.times);
     for (const auto& [where, record] : seen) {
       if (!belongs_to_library(where)) continue;
       const auto [at, fresh] = numbers.try_emplace(where, places.size());
       if (fresh) places.push_back({where, record, {}});
-      places[at->second].used_by.push_back(&s);
+      places[at->second].used_by.push_back({&s, static_cast<double>(record.times) / operations});
     }
+  }
+  for (place& p : places) {
+    std::sort(p.used_by.begin(), p.used_by.end(), [](const place::use& a, const place::use& b) {
+      return a.part != b.part ? a.part > b.part : a.by->name < b.by->name;
+    });
   }
   std::sort(places.begin(), places.end(), [](const place& a, const place& b) { return a.where < b.where; });
   return places;
@@ -135,21 +151,24 @@ struct verdict {
 };
 
 /// In this process. A crash of it counts as noticed, too.
-verdict hunt(const mutation& planted, const std::vector<const scenario*>& among, const plan& how) {
+verdict hunt(const mutation& planted, const std::vector<place::use>& among, const plan& how) {
   verdict v;
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(how.seconds);
   vm::explorer world;
   world.plant(planted);
   std::uint64_t seed = how.seed;
   while (std::chrono::steady_clock::now() < until) {
-    for (const scenario* const s : among) {
-      const result found =
-          explore(world, *s,
-                  {.strategies = {"random", "pct"}, .seconds = how.seconds, .most_runs = runs_in_turn, .seed = seed});
+    for (std::size_t i = 0; i < among.size(); ++i) {
+      const scenario& s = *among[i].by;
+      const result found = explore(world, s,
+                                   {.strategies = {"random", "pct"},
+                                    .seconds = how.seconds,
+                                    .most_runs = i < likeliest ? runs_of_the_likeliest : runs_in_turn,
+                                    .seed = seed});
       v.runs += found.runs;
       if (!found.failed) continue;
       v.noticed = true;
-      v.by = s->name;
+      v.by = s.name;
       v.how = found.failed->what.substr(0, found.failed->what.find_first_of("\n"));
       return v;
     }
@@ -161,7 +180,7 @@ verdict hunt(const mutation& planted, const std::vector<const scenario*>& among,
 /// A hunt in a process of its own.
 class hunter {
  public:
-  hunter(const mutation& planted, const std::vector<const scenario*>& among, const plan& how) {
+  hunter(const mutation& planted, const std::vector<place::use>& among, const plan& how) {
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) throw std::runtime_error("filch_explore: no pipe");
     std::fflush(nullptr);
@@ -289,7 +308,8 @@ int explore_mutations(const scenario_list& chosen, const plan& how, const std::s
       done.push_back(std::move(r));
     }
   }
-  std::stable_sort(done.begin(), done.end(), [](const row& a, const row& b) { return a.at->where < b.at->where; });
+  const auto key = [](const row& r) { return std::tuple(r.at->where, r.planted.what, r.planted.order); };
+  std::sort(done.begin(), done.end(), [&](const row& a, const row& b) { return key(a) < key(b); });
   write_table(done, said, file, how);
   fmt::print("{} mutations of {} operations, {} unnoticed and unexplained\n", done.size(), places.size(), unexplained);
   return unexplained == 0 ? 0 : 1;
@@ -365,7 +385,7 @@ int explore_planted(const std::string& name, const plan& how) {
   fmt::print("{}: {} ({}:{})\n", bug->name, bug->about, relative(at->where.file), at->where.line);
   int missed = 0;
   for (const scenario& s : among) {
-    const verdict v = hunter({at->where, bug->what, bug->to}, {&s}, how).wait();
+    const verdict v = hunter({at->where, bug->what, bug->to}, {{&s, 1}}, how).wait();
     fmt::print("  {}: {}\n", s.name, v.noticed ? fmt::format("found in {} runs: {}", v.runs, v.how) : "NOT FOUND");
     if (!v.noticed) ++missed;
     const result clean = explore(*std::make_unique<vm::explorer>(), s, {.seconds = 1, .seed = how.seed});

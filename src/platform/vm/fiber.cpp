@@ -23,7 +23,7 @@ struct exception_globals {
 };
 
 exception_globals& current_exceptions() noexcept {
-  return *static_cast<exception_globals*>(static_cast<void*>(abi::__cxa_get_globals()));
+  return *reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void fiber_set::prepare(fiber& f) {
   }
   std::byte* const low = static_cast<std::byte*>(memory_.data()) + used_++ * stack_bytes_;
   sanitizers::created(f.sanitizer_, low, stack_bytes_);
-  *static_cast<std::uint64_t*>(static_cast<void*>(low)) = canary;
+  *reinterpret_cast<std::uint64_t*>(low) = canary;
   f.set_ = this;
   f.exceptions_ = nullptr;
   f.uncaught_ = 0;
@@ -90,7 +90,7 @@ void fiber_set::reset() noexcept { used_ = 0; }
 int fiber_set::overflowed() const noexcept {
   const auto* const stacks = static_cast<const std::byte*>(memory_.data());
   for (std::size_t i = 0; i < used_; ++i) {
-    if (*static_cast<const std::uint64_t*>(static_cast<const void*>(stacks + i * stack_bytes_)) != canary) {
+    if (*reinterpret_cast<const std::uint64_t*>(stacks + i * stack_bytes_) != canary) {
       return static_cast<int>(i);
     }
   }

@@ -79,14 +79,14 @@ class world {
   [[nodiscard]] virtual double price(const char* work) = 0;
 
   /// The world that exists, or null.
-  [[nodiscard]] static world* current() noexcept { return current_; }
+  [[nodiscard]] static world* current() noexcept { return place(); }
 
  protected:
   /// Makes a world the current one while it exists.
   class presence {
    public:
-    explicit presence(world& w) noexcept : before_(current_) { current_ = &w; }
-    ~presence() { current_ = before_; }
+    explicit presence(world& w) noexcept : before_(place()) { place() = &w; }
+    ~presence() { place() = before_; }
     presence(const presence&) = delete;
     presence& operator=(const presence&) = delete;
 
@@ -95,7 +95,10 @@ class world {
   };
 
  private:
-  static inline world* current_ = nullptr;
+  static world*& place() noexcept {
+    static world* there = nullptr;
+    return there;
+  }
 };
 
 }  // namespace vm

@@ -50,7 +50,7 @@ class explorer final : public world {
   std::optional<failure> run(const std::function<void()>& body, strategy& choices, bool tell = false);
 
   /// All further runs see this mutation of the program.
-  void plant(std::optional<mutation> planted) { planted_ = std::move(planted); }
+  void plant(const std::optional<mutation>& planted) { planted_ = planted; }
   /// Counts each operation that runs come across; null: no longer.
   void survey(survey_of_sites* into) noexcept { survey_ = into; }
 

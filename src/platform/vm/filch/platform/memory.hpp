@@ -15,13 +15,15 @@ namespace filch::platform {
 
 template <class T>
 class atomic {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(vm::word));
+  struct box {
+    T value;
+  };
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(box) <= sizeof(vm::word));
   using world = vm::world;
   using site = vm::site;
 
  public:
   constexpr atomic() noexcept : atomic(T{}) {}
-  // NOLINTNEXTLINE(google-explicit-constructor): as std::atomic
   constexpr atomic(T value) noexcept : word_(pack(value)) {
     if (!std::is_constant_evaluated()) {
       if (world* const w = world::current()) w->begin(word_);
@@ -65,14 +67,14 @@ class atomic {
     if constexpr (std::is_pointer_v<T>) {
       if (std::is_constant_evaluated()) return value == nullptr ? 0 : (std::abort(), 0);
     }
-    if constexpr (sizeof(T) == sizeof(vm::word)) {
+    if constexpr (sizeof(box) == sizeof(vm::word)) {
       return std::bit_cast<vm::word>(value);
     } else {
       return static_cast<vm::word>(value);
     }
   }
   static constexpr T unpack(vm::word bits) noexcept {
-    if constexpr (sizeof(T) == sizeof(vm::word)) {
+    if constexpr (sizeof(box) == sizeof(vm::word)) {
       return std::bit_cast<T>(bits);
     } else {
       return static_cast<T>(bits);
@@ -105,25 +107,27 @@ template <class T>
 class shared {
  public:
   shared() noexcept {
-    if (vm::world* const w = vm::world::current()) w->forget(&value_, sizeof value_);
+    if (vm::world* const w = vm::world::current()) w->forget(address(), sizeof value_);
   }
   explicit shared(T value, vm::site from = vm::site::current()) noexcept : value_(value) {
     if (vm::world* const w = vm::world::current()) {
-      w->forget(&value_, sizeof value_);
-      w->write(&value_, from);
+      w->forget(address(), sizeof value_);
+      w->write(address(), from);
     }
   }
   [[nodiscard]] T load(vm::site from = vm::site::current()) const noexcept {
-    if (vm::world* const w = vm::world::current()) w->read(&value_, from);
+    if (vm::world* const w = vm::world::current()) w->read(address(), from);
     return value_;
   }
   void store(T value, vm::site from = vm::site::current()) noexcept {
-    if (vm::world* const w = vm::world::current()) w->write(&value_, from);
+    if (vm::world* const w = vm::world::current()) w->write(address(), from);
     value_ = value;
   }
 
  private:
   static_assert(std::is_trivially_copyable_v<T>);
+  [[nodiscard]] const void* address() const noexcept { return static_cast<const void*>(&value_); }
+
   T value_;
 };
 
@@ -134,15 +138,17 @@ class local {
   constexpr local() noexcept = default;
   constexpr explicit local(T value) noexcept : value_(value) {}
   [[nodiscard]] T load(vm::site from = vm::site::current()) const noexcept {
-    if (vm::world* const w = vm::world::current()) w->read(&value_, from);
+    if (vm::world* const w = vm::world::current()) w->read(address(), from);
     return value_;
   }
   void store(T value, vm::site from = vm::site::current()) noexcept {
-    if (vm::world* const w = vm::world::current()) w->write(&value_, from);
+    if (vm::world* const w = vm::world::current()) w->write(address(), from);
     value_ = value;
   }
 
  private:
+  [[nodiscard]] const void* address() const noexcept { return static_cast<const void*>(&value_); }
+
   T value_{};
 };
 
