@@ -1,5 +1,6 @@
-# What "cmake --install" and "make package" deliver: the library, its headers, the command line program when it is
-# built, a CMake package (find_package(filch), target filch::filch) and a pkg-config file. All of it is relocatable.
+# What "cmake --install" and "make package" deliver: the library, its headers, the command line programs when they are
+# built, with the machine files, a CMake package (find_package(filch), target filch::filch) and a pkg-config file. All of
+# it is relocatable.
 
 include(CMakePackageConfigHelpers)
 
@@ -11,6 +12,10 @@ install(DIRECTORY include/filch src/platform/native/filch DESTINATION ${CMAKE_IN
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 if(TARGET filch_cli)
   install(TARGETS filch_cli)
+endif()
+if(TARGET filch_vm_cli)
+  install(TARGETS filch_vm_cli)
+  install(DIRECTORY machines DESTINATION ${CMAKE_INSTALL_DATADIR}/filch FILES_MATCHING PATTERN "*.json")
 endif()
 
 install(

@@ -4,8 +4,9 @@
   layers      A file under src/ includes files of its own folder and of earlier layers only:
               platform < deque < worker < victim, join, loop < policy < scheduler < places. Folders of one layer do
               not include one another. trace may be included by all of them and includes platform only.
-  public      A header under include/filch includes the standard library, other headers of filch and the memory
-              header of platform. bench, tools and examples use the headers in include/filch, without filch/detail.
+  public      A header under include/filch includes the standard library, other headers of filch and two headers of
+              platform: memory.hpp and work.hpp. bench, tools and examples use the headers in include/filch, without
+              filch/detail.
   conditions  Conditional compilation only in src/platform and include/filch/config.hpp.
   fences      No stand-alone memory fences: ThreadSanitizer and the explorer do not see through them.
   orders      Every operation on an atomic object in src/ and include/ names its memory order. (Not in the virtual
@@ -35,6 +36,7 @@ LAYER = {
 }
 TRACE = "trace"
 USERS = ("bench", "tools", "examples")  # of the library: they know its public headers only
+PUBLIC_OF_PLATFORM = ("memory.hpp", "work.hpp")
 TREES = ("include", "src", "tests") + USERS
 SUFFIXES = {".hpp", ".cpp", ".h"}
 
@@ -137,7 +139,7 @@ def check_public(source):
         for line, name, folder in source.includes():
             if name.startswith("filch/") and (source.root / "include" / name).is_file():
                 continue
-            if folder == "platform" and Path(name).name == "memory.hpp":
+            if folder == "platform" and Path(name).name in PUBLIC_OF_PLATFORM:
                 continue
             if not STANDARD_HEADER.fullmatch(name):
                 yield line, f"a public header includes '{name}'; use the standard library and <filch/...> only"

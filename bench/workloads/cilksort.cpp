@@ -2,6 +2,7 @@
 // divided at the median of its longer half. Short pieces are sorted and merged by the standard library.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include <filch/vm.hpp>
 
 #include "catalogue.hpp"
 #include "counting_peer.hpp"
@@ -31,10 +34,18 @@ constexpr std::size_t merge_base = 2048;  // at most so many are merged without 
 constexpr std::uint64_t seed = 20060101;
 constexpr std::int64_t largest_size = 1'000'000'000;
 
+vm::work compare("cilksort_compare");
+
+void touch(input data, bool writes) { vm::touch(data.data(), data.size_bytes(), writes); }
+
 // Merges two sorted ranges into `output`, whose size is the sum of theirs.
 template <class Peer>
 void merge(input a, input b, elements output) {
   if (output.size() <= merge_base) {
+    touch(a, false);
+    touch(b, false);
+    touch(output, true);
+    compare.done(static_cast<double>(output.size()));
     std::merge(a.begin(), a.end(), b.begin(), b.end(), output.begin());
     return;
   }
@@ -51,6 +62,8 @@ void merge(input a, input b, elements output) {
 template <class Peer>
 void sort(elements data, elements scratch) {
   if (data.size() <= sort_base) {
+    touch(data, true);
+    compare.done([n = static_cast<double>(data.size())] { return n * std::log2(n); });
     std::sort(data.begin(), data.end());
     return;
   }
@@ -89,9 +102,13 @@ class cilksort_instance final : public instance {
     checksum_ = checksum(data_);
   }
 
-  void prepare() override { fill(data_); }
+  void prepare() override {
+    touch(data_, true);
+    fill(data_);
+  }
 
   void run(runner on) override {
+    compare.look_up();
     with_peer(on, [&]<class Peer>() { sort<Peer>(data_, scratch_); });
   }
 
@@ -124,11 +141,9 @@ std::unique_ptr<instance> make_cilksort(std::string_view size) {
 }  // namespace
 
 workload cilksort_workload() {
-  return {"cilksort",
-          "Cilk's parallel merge sort of n random 32-bit numbers",
-          "10000000",
-          {"100000", "1000000", "10000000", "100000000"},
-          make_cilksort};
+  return {"cilksort",    "Cilk's parallel merge sort of n random 32-bit numbers",
+          "10000000",    {"100000", "1000000", "10000000", "100000000"},
+          make_cilksort, "300000"};
 }
 
 }  // namespace filch::bench

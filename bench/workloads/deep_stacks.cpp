@@ -1,7 +1,6 @@
 #include "deep_stacks.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <system_error>
 
 #include <pthread.h>
@@ -42,17 +41,5 @@ std::size_t raise_size_of_new_threads() {
 
 deep_stacks::deep_stacks()
     : tbb_threads_(oneapi::tbb::global_control::thread_stack_size, raise_size_of_new_threads()) {}
-
-std::size_t remaining_stack_bytes() {
-  pthread_attr_t attributes;
-  check(pthread_getattr_np(pthread_self(), &attributes), "pthread_getattr_np");
-  void* lowest = nullptr;
-  std::size_t size_bytes = 0;
-  const int error = pthread_attr_getstack(&attributes, &lowest, &size_bytes);
-  pthread_attr_destroy(&attributes);
-  check(error, "pthread_attr_getstack");
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  return here - reinterpret_cast<std::uintptr_t>(lowest);
-}
 
 }  // namespace filch::bench

@@ -24,7 +24,4 @@ class deep_stacks {
   oneapi::tbb::global_control tbb_threads_;
 };
 
-/// Bytes that the calling thread's stack may still grow by.
-std::size_t remaining_stack_bytes();
-
 }  // namespace filch::bench

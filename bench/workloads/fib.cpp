@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <filch/vm.hpp>
+
 #include "catalogue.hpp"
 #include "parse_size.hpp"
 #include "with_peer.hpp"
@@ -22,9 +24,12 @@ namespace {
 
 constexpr int largest_n = 60;
 
+vm::work call("fib_call");
+
 template <class Peer>
 long fib(int n) {
   if (n < 2) return n;
+  call.done();
   auto [a, b] = Peer::fork_join([=] { return fib<Peer>(n - 1); }, [=] { return fib<Peer>(n - 2); });
   return a + b;
 }
@@ -32,6 +37,7 @@ long fib(int n) {
 template <class Peer>
 [[gnu::noinline]] long fib_noinline(int n) {
   if (n < 2) return n;
+  call.done();
   auto [a, b] = Peer::fork_join([=] { return fib_noinline<Peer>(n - 1); }, [=] { return fib_noinline<Peer>(n - 2); });
   return a + b;
 }
@@ -41,6 +47,7 @@ template <class Peer>
 template <>
 [[gnu::noinline]] long fib_noinline<serial_peer>(int n) {
   if (n < 2) return n;
+  call.done();
   return fib_noinline<serial_peer>(n - 1) + fib_noinline<serial_peer>(n - 2);
 }
 
@@ -64,6 +71,7 @@ class fib_instance final : public instance {
   void prepare() override { value_ = -1; }
 
   void run(runner on) override {
+    call.look_up();
     value_ = with_peer(on, [&]<class Peer>() {
       const bool blocked = std::is_same_v<Peer, serial_peer> || of_peers_ == inlining::blocked;
       return blocked ? fib_noinline<Peer>(n_) : fib<Peer>(n_);
@@ -87,7 +95,7 @@ workload make_workload(std::string name, std::string summary, inlining of_peers)
     const size_context context{name, size, "36"};
     return std::make_unique<fib_instance>(static_cast<int>(parse_whole(context, size, 0, largest_n)), of_peers);
   };
-  return {std::move(name), std::move(summary), "36", {"30", "36", "38", "42"}, std::move(make)};
+  return {std::move(name), std::move(summary), "36", {"30", "36", "38", "42"}, std::move(make), "30"};
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <filch/vm.hpp>
+
 #include "catalogue.hpp"
 #include "matrix.hpp"
 #include "parse_size.hpp"
@@ -23,6 +25,8 @@ namespace {
 
 constexpr int base = 16;  // blocks of at most base x base are multiplied without forking
 constexpr std::int64_t largest_size = 16384;
+
+vm::work madd("matmul_madd");
 
 // Which dimension of an x by y times y by z product is halved.
 enum class cut { none, x, y, z };
@@ -51,11 +55,26 @@ block_product terms_from(block_product p, int term) {
   return p;
 }
 
+// One block without forking.
+void multiply_leaf(const block_product& p, int x, int y, int z) {
+  const auto touch_rows = [&](const double* first, int rows, int columns, bool writes) {
+    for (int row = 0; row < rows; ++row) {
+      vm::touch(first + static_cast<std::size_t>(row) * p.stride, static_cast<std::size_t>(columns) * sizeof(double),
+                writes);
+    }
+  };
+  touch_rows(p.a, x, y, false);
+  touch_rows(p.b, y, z, false);
+  touch_rows(p.c, x, z, true);
+  madd.done(static_cast<double>(x) * y * z);
+  multiply_block(p, x, y, z);
+}
+
 template <class Peer>
 void multiply(const block_product& p, int x, int y, int z) {
   switch (longest(x, y, z)) {
     case cut::none:
-      multiply_block(p, x, y, z);
+      multiply_leaf(p, x, y, z);
       return;
     case cut::x:
       Peer::fork_join([&, half = x / 2] { multiply<Peer>(p, half, y, z); },
@@ -99,7 +118,7 @@ void for_quarters(const block_product& p, int half, const Product& product) {
 template <class Peer>
 void multiply_square(const block_product& p, int size) {
   if (size <= base) {
-    multiply_block(p, size, size, size);
+    multiply_leaf(p, size, size, size);
     return;
   }
   const int half = size / 2;
@@ -125,6 +144,7 @@ class matmul_instance final : public instance {
   void prepare() override { c_.fill(0); }
 
   void run(runner on) override {
+    madd.look_up();
     const int size = c_.size();
     const block_product whole{a_.row(0), b_.row(0), c_.row(0), c_.stride(), product_mode::overwrite};
     with_peer(on, [&]<class Peer>() {
@@ -168,11 +188,9 @@ std::unique_ptr<instance> make_matmul_square(std::string_view size) {
 }  // namespace
 
 workload matmul_workload() {
-  return {"matmul",
-          "product of two n x n matrices, the longest dimension halved",
-          "1024",
-          {"256", "1000", "1024", "2048"},
-          make_matmul};
+  return {"matmul",    "product of two n x n matrices, the longest dimension halved",
+          "1024",      {"256", "1000", "1024", "2048"},
+          make_matmul, "256"};
 }
 
 workload matmul_square_workload() {
@@ -180,7 +198,8 @@ workload matmul_square_workload() {
           "product of two n x n matrices by quarters; n a power of two",
           "1024",
           {"256", "512", "1024", "2048"},
-          make_matmul_square};
+          make_matmul_square,
+          "256"};
 }
 
 }  // namespace filch::bench

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <filch/vm.hpp>
+
 #include "catalogue.hpp"
 #include "counting_peer.hpp"
 #include "parse_size.hpp"
@@ -22,6 +24,8 @@ namespace filch::bench {
 namespace {
 
 constexpr int largest_n = 18;
+
+vm::work check("nqueens_check");
 
 // OEIS A000170, from n = 0.
 constexpr std::array<std::uint64_t, largest_n + 1> known_solutions = {
@@ -53,6 +57,7 @@ std::uint64_t count_below(const problem& p, const board& placed, int row);
 // Places a queen and counts the solutions that follow.
 template <class Peer>
 std::uint64_t place(const problem& p, const board& parent, int row, int column) {
+  check.done(p.n);  // what its children's places cost to find, and what the last row has none of, evenly
   board placed = parent;
   placed.columns[row] = static_cast<std::int8_t>(column);
   const int next_row = row + 1;
@@ -87,6 +92,7 @@ class nqueens_instance final : public instance {
   void prepare() override { solutions_.reset(); }
 
   void run(runner on) override {
+    check.look_up();
     solutions_ = with_peer(on, [&]<class Peer>() { return count_below<Peer>(problem_, board{}, 0); });
   }
 
@@ -116,11 +122,9 @@ std::unique_ptr<instance> make_nqueens(std::string_view size) {
 }  // namespace
 
 workload nqueens_workload() {
-  return {"nqueens",
-          "ways to place n queens, one task per valid child; n/d: no tasks below row d",
-          "12",
-          {"8", "10", "12", "14", "12/4"},
-          make_nqueens};
+  return {"nqueens",    "ways to place n queens, one task per valid child; n/d: no tasks below row d",
+          "12",         {"8", "10", "12", "14", "12/4"},
+          make_nqueens, "11"};
 }
 
 }  // namespace filch::bench

@@ -15,13 +15,18 @@
 
 #include <fmt/format.h>
 
+#include <filch/vm.hpp>
+
 #include "catalogue.hpp"
-#include "deep_stacks.hpp"
+#include "stack_space.hpp"
 #include "uts_tree.hpp"
 #include "with_peer.hpp"
 
 namespace filch::bench {
 namespace {
+
+vm::work binomial_node("uts_node");
+vm::work geometric_node("uts_geometric_node");
 
 // The counts of a part of a tree in two words, which functions return in registers. Leaves and depth share one; their
 // bits suffice for every named tree.
@@ -59,6 +64,7 @@ partial_counts search_children(const uts_node& parent, int begin, int end);
 
 template <class Peer>
 partial_counts search(const uts_node& node) {
+  (node.is_geometric() ? geometric_node : binomial_node).done();
   const int children = node.children();
   if (children == 0) return partial_counts::of_leaf(node);
   return search_children<Peer>(node, 0, children).with_parent();
@@ -128,6 +134,8 @@ class uts_instance final : public instance {
   }
 
   void run(runner on) override {
+    binomial_node.look_up();
+    geometric_node.look_up();
     require_stack(on);
     counts_ = with_peer(on, [&]<class Peer>() { return search<Peer>(tree_.root()).unpacked(); });
   }
@@ -177,8 +185,9 @@ workload uts_workload() {
   for (const uts_named_tree& tree : uts_named_trees()) sizes.emplace_back(tree.name);
   sizes.emplace_back("geo/a3/d=6/b0=4/seed=19");
   sizes.emplace_back("bin/b0=200/q=0.2/m=4/seed=1");
-  return {"uts", "Unbalanced Tree Search: named trees, or bin/..., geo/..., hybrid/... with parameters", "T1",
-          std::move(sizes), make_uts};
+  return {"uts",    "Unbalanced Tree Search: named trees, or bin/..., geo/..., hybrid/... with parameters",
+          "T1",     std::move(sizes),
+          make_uts, "bin/b0=2000/q=0.1999/m=5/seed=6"};
 }
 
 }  // namespace filch::bench

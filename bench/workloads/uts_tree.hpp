@@ -64,6 +64,9 @@ struct uts_node {
 
   int children() const;
 
+  /// Is its number of children found by the geometric rule?
+  bool is_geometric() const;
+
   /// One SHA-1 block.
   uts_node child(std::uint32_t index) const;
 };
@@ -95,8 +98,10 @@ class uts_tree {
   std::vector<double> log_of_stopping_;  // of the depths that are reached most; others are computed
 };
 
+inline bool uts_node::is_geometric() const { return depth < tree->geometric_until_; }
+
 inline int uts_node::children() const {
-  return depth < tree->geometric_until_ ? tree->geometric_children(*this) : tree->binomial_children(*this);
+  return is_geometric() ? tree->geometric_children(*this) : tree->binomial_children(*this);
 }
 
 inline uts_node uts_node::child(std::uint32_t index) const {

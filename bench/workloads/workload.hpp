@@ -47,6 +47,9 @@ struct workload {
 
   /// Throws std::invalid_argument with one line that names the value, the reason and the remedy.
   std::function<std::unique_ptr<instance>(std::string_view size)> make;
+
+  /// Default on the virtual machine, where thousands of runs are made, one after the other.
+  std::string simulated_size;
 };
 
 /// All workloads, in the order of the documentation.
