@@ -88,7 +88,7 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
       if (!join.empty()) {
         require_combination(policy, join);
       }
-      for (const int workers : worker_counts(settings.workers)) {
+      for (const int workers : worker_counts(settings.workers, settings.most)) {
         result.push_back({.runner = bench::runner::filch,
                           .workers = workers,
                           .policy = policy,
@@ -100,13 +100,13 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
   return result;
 }
 
-std::vector<int> worker_counts(const std::optional<std::string>& text) {
+std::vector<int> worker_counts(const std::optional<std::string>& text, int most) {
   if (!text) {
     return {0};
   }
   std::vector<int> counts;
   for (const std::string& element : parse_list("--workers", *text)) {
-    counts.push_back(parse_integer("--workers", element, 1, most_workers));
+    counts.push_back(parse_integer("--workers", element, 1, most));
   }
   return counts;
 }

@@ -37,6 +37,7 @@ struct filch_settings {
   std::optional<std::string> loops{};     ///< comma separated
   std::optional<std::string> workers{};   ///< comma separated
   bool steal_half = false;
+  int most = most_workers;  ///< largest number of workers that is accepted
 };
 
 /// Every combination of the given policies, joins, loops and worker counts. Throws std::invalid_argument for unknown
@@ -44,7 +45,7 @@ struct filch_settings {
 std::vector<configuration> filch_configurations(const filch_settings& settings);
 
 /// The worker counts in a comma separated list; {0} when there is none. Throws std::invalid_argument.
-std::vector<int> worker_counts(const std::optional<std::string>& text);
+std::vector<int> worker_counts(const std::optional<std::string>& text, int most = most_workers);
 
 /// The runners in a comma separated list of "serial", "tbb" and "openmp". Throws std::invalid_argument.
 std::vector<bench::runner> peer_runners(std::string_view text);

@@ -1,4 +1,11 @@
 // filch list: what can be named on the command line.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -7,6 +14,7 @@
 
 #include "command.hpp"
 #include "configuration.hpp"
+#include "machine_folder.hpp"
 #include "option_value.hpp"
 #include "text_table.hpp"
 #include "workload.hpp"
@@ -46,8 +54,42 @@ std::string loops_text() {
   return table.to_string();
 }
 
+struct machine_name {
+  std::string name;
+  std::string summary;
+};
+
+// The machines that 'filch simulate' knows; none where it is not installed.
+std::vector<machine_name> machines() {
+  std::vector<machine_name> all;
+  std::error_code ignored;
+  for (const auto& each : std::filesystem::directory_iterator(machine_folder(), ignored)) {
+    if (each.path().extension() != ".json") {
+      continue;
+    }
+    std::ifstream file(each.path());
+    const auto json = nlohmann::json::parse(file, nullptr, false);
+    const bool has_summary = json.is_object() && json.contains("about") && json["about"].contains("machine");
+    all.push_back({each.path().stem().string(), has_summary ? json["about"]["machine"].get<std::string>() : ""});
+  }
+  std::ranges::sort(all, {}, &machine_name::name);
+  return all;
+}
+
+std::string machines_text() {
+  text_table table({{"machine", left}, {"summary", left}});
+  for (const machine_name& each : machines()) {
+    table.add_row({each.name, each.summary});
+  }
+  table.add_row({"4x12", "any number of sockets and cores, with the figures of generic"});
+  return table.to_string();
+}
+
 std::string list_json() {
-  ordered_json json{{"workloads", ordered_json::array()}, {"policies", ordered_json::array()}, {"loops", {}}};
+  ordered_json json{{"workloads", ordered_json::array()},
+                    {"policies", ordered_json::array()},
+                    {"loops", {}},
+                    {"machines", ordered_json::array()}};
   for (const bench::workload& each : bench::workloads()) {
     json["workloads"].push_back(
         {{"name", each.name}, {"summary", each.summary}, {"default_size", each.default_size}, {"sizes", each.sizes}});
@@ -57,6 +99,9 @@ std::string list_json() {
         {{"name", each.policy}, {"summary", each.summary}, {"default_join", each.default_join}, {"joins", each.joins}});
   }
   json["loops"].push_back({{"name", standard_loop}, {"summary", standard_loop_summary}});
+  for (const machine_name& each : machines()) {
+    json["machines"].push_back({{"name", each.name}, {"summary", each.summary}});
+  }
   return json.dump(2) + "\n";
 }
 
@@ -64,14 +109,14 @@ std::string list_json() {
 
 command add_list_command(CLI::App& root) {
   CLI::App* const app =
-      root.add_subcommand("list", "Show workloads with their sizes, policies with their joins, loops");
+      root.add_subcommand("list", "Show workloads with their sizes, policies with their joins, loops, machines");
   app->add_flag("--json")->description("Print JSON");
   app->footer("Examples:\n  filch list\n  filch list --json\n");
   return {app, [app] {
             if (is_set(*app, "--json")) {
               fmt::print("{}", list_json());
             } else {
-              fmt::print("{}\n{}\n{}", workloads_text(), policies_text(), loops_text());
+              fmt::print("{}\n{}\n{}\n{}", workloads_text(), policies_text(), loops_text(), machines_text());
             }
             return exit_success;
           }};

@@ -1,101 +1,13 @@
-// The command line program: finds the sub-command, runs it, and turns errors into one line and an exit status.
-#include <algorithm>
-#include <cstdio>
-#include <exception>
-#include <iterator>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <fmt/format.h>
-
-#include "build_info.hpp"
-#include "command.hpp"
-#include "suggestion.hpp"
-
-namespace filch::cli {
-
-namespace {
-
-int fail(int status, std::string message) {
-  std::ranges::replace(message, '\n', ' ');
-  fmt::print(stderr, "filch: {}\n", message);
-  return status;
-}
-
-// The sub-command that was being parsed, or the program itself.
-const CLI::App& innermost(const CLI::App& root) {
-  const auto parsed = root.get_subcommands();
-  return parsed.empty() ? root : *parsed.back();
-}
-
-std::string help_of(const CLI::App& app) {
-  return app.get_parent() == nullptr ? "filch --help" : fmt::format("filch {} --help", app.get_name());
-}
-
-// Says which word was not understood, and which one may have been meant.
-std::string describe_extra(const CLI::App& root) {
-  const CLI::App& at = innermost(root);
-  const std::string extra = root.remaining(true).front();
-  const bool is_option = extra.starts_with('-');
-  std::vector<std::string> names;
-  if (is_option) {
-    for (const CLI::Option* option : at.get_options()) {
-      names.push_back(option->get_name());
-    }
-  } else {
-    std::ranges::transform(at.get_subcommands(nullptr), std::back_inserter(names),
-                           [](const CLI::App* each) { return each->get_name(); });
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const std::string_view nearest = nearest_name(extra.substr(0, extra.find('=')), known);
-  const std::string question = nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest);
-  const std::string_view kind = is_option ? "option" : (&at == &root ? "command" : "argument");
-  return fmt::format("unknown {} '{}'; {}'{}' shows what there is", kind, extra, question, help_of(at));
-}
-
-int run(int argc, const char* const* argv) {
-  CLI::App root{"filch: a work-stealing runtime, and its benchmarks.", "filch"};
-  root.set_version_flag("--version", std::string{build_info::version}, "Print the version");
-  root.require_subcommand(0, 1);
-  root.footer("'filch COMMAND --help' shows the options of a command, with examples.\n");
-  const std::vector<command> commands{add_bench_command(root), add_demo_command(root), add_list_command(root),
-                                      add_topology_command(root)};
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::Success& request) {  // --help, --version
-    return root.exit(request);
-  } catch (const CLI::ExtrasError&) {
-    return fail(exit_misuse, describe_extra(root));
-  } catch (const CLI::ParseError& error) {
-    return fail(exit_misuse, fmt::format("{}; see '{}'", error.what(), help_of(innermost(root))));
-  }
-  const auto chosen = std::ranges::find_if(commands, [](const command& each) { return each.app->parsed(); });
-  if (chosen == commands.end()) {
-    return fail(exit_misuse, "no command given; 'filch --help' shows what there is");
-  }
-  const int status = chosen->run();
-  if (std::fflush(stdout) != 0) {
-    throw std::runtime_error("cannot write to standard output");
-  }
-  return status;
-}
-
-}  // namespace
-
-}  // namespace filch::cli
+// The command line program.
+#include "program.hpp"
+#include "virtual_machine.hpp"
 
 int main(int argc, char** argv) {
   using namespace filch::cli;
-  try {
-    return run(argc, argv);
-  } catch (const std::invalid_argument& error) {  // what the library, the workloads and the commands throw for misuse
-    return fail(exit_misuse, error.what());
-  } catch (const std::exception& error) {
-    return fail(exit_failure, error.what());
-  }
+  const program filch{.summary = "filch: a work-stealing runtime, and its benchmarks.",
+                      .commands = {add_bench_command, add_demo_command, add_list_command, add_topology_command,
+                                   [](CLI::App& root) { return add_forwarded_command(root, "simulate"); },
+                                   [](CLI::App& root) { return add_forwarded_command(root, "calibrate"); },
+                                   [](CLI::App& root) { return add_forwarded_command(root, "validate"); }}};
+  return run_program(argc, argv, filch);
 }

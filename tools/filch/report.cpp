@@ -1,5 +1,8 @@
 #include "report.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -40,23 +43,29 @@ ordered_json row_json(const result_row& row) {
   const bool is_filch = row.config.runner == bench::runner::filch;
   const auto only_filch = [&](std::string_view text) { return is_filch ? ordered_json(text) : ordered_json(nullptr); };
   const std::optional<double> ns_per_task = row.ns_per_task();
-  return {{"workload", row.workload},
-          {"size", row.size},
-          {"runner", runner_name(row.config.runner)},
-          {"policy", only_filch(row.config.policy)},
-          {"join", only_filch(row.config.join)},
-          {"loop", only_filch(standard_loop)},
-          {"workers", row.config.workers},
-          {"seconds_median", row.seconds_median},
-          {"seconds_min", row.seconds_min},
-          {"runs", row.runs},
-          {"tasks", row.tasks},
-          {"ns_per_task", ns_per_task ? ordered_json(*ns_per_task) : ordered_json(nullptr)},
-          {"ratio_to_serial", row.ratio_to_serial},
-          {"ratio_low", row.ratio_interval.low},
-          {"ratio_high", row.ratio_interval.high},
-          {"result", row.result},
-          {"counters", counters_json(row)}};
+  ordered_json json{{"workload", row.workload},
+                    {"size", row.size},
+                    {"runner", runner_name(row.config.runner)},
+                    {"policy", only_filch(row.config.policy)},
+                    {"join", only_filch(row.config.join)},
+                    {"loop", only_filch(standard_loop)},
+                    {"workers", row.config.workers},
+                    {"seconds_median", row.seconds_median},
+                    {"seconds_min", row.seconds_min},
+                    {"runs", row.runs},
+                    {"tasks", row.tasks},
+                    {"ns_per_task", ns_per_task ? ordered_json(*ns_per_task) : ordered_json(nullptr)},
+                    {"ratio_to_serial", row.ratio_to_serial},
+                    {"ratio_low", row.ratio_interval.low},
+                    {"ratio_high", row.ratio_interval.high},
+                    {"result", row.result},
+                    {"counters", counters_json(row)}};
+  if (row.simulated) {
+    json["virtual_seconds"] = row.seconds_median;
+    json["machine"] = row.simulated->machine;
+    json["communication_factor"] = row.simulated->communication_factor;
+  }
+  return json;
 }
 
 std::string plural(int count, std::string_view noun) {
@@ -75,23 +84,32 @@ std::string to_json(const topology& machine, const std::vector<result_row>& rows
 
 std::string to_table(const topology& machine, const std::vector<result_row>& rows) {
   using enum text_table::align;
-  text_table table({{"workload", left},
-                    {"runner", left},
-                    {"policy", left},
-                    {"join", left},
-                    {"workers", right},
-                    {"median", right},
-                    {"to serial", right},
-                    {"95 % interval", right},
-                    {"ns/task", right},
-                    {"runs", right}});
+  // Simulations are about speed-ups, and about how far these depend on what communication costs.
+  const bool is_simulated = std::ranges::any_of(rows, [](const result_row& row) { return row.simulated.has_value(); });
+  std::vector<text_table::column> columns{
+      {"workload", left}, {"runner", left},     {"policy", left},         {"join", left},     {"workers", right},
+      {"median", right},  {"to serial", right}, {"95 % interval", right}, {"ns/task", right}, {"runs", right}};
+  if (is_simulated) {
+    columns.insert(columns.end(), {{"speed-up", right}, {"communication", right}});
+  }
+  text_table table(columns);
   for (const result_row& row : rows) {
     const std::optional<double> ns_per_task = row.ns_per_task();
-    table.add_row({row.workload + ":" + row.size, std::string{runner_name(row.config.runner)}, row.config.policy,
-                   row.config.join, std::to_string(row.config.workers), format_seconds(row.seconds_median),
-                   fmt::format("{:.3f}", row.ratio_to_serial),
-                   fmt::format("{:.3f} .. {:.3f}", row.ratio_interval.low, row.ratio_interval.high),
-                   ns_per_task ? fmt::format("{:.2f}", *ns_per_task) : "-", std::to_string(row.runs)});
+    std::vector<std::string> cells{row.workload + ":" + row.size,
+                                   std::string{runner_name(row.config.runner)},
+                                   row.config.policy,
+                                   row.config.join,
+                                   std::to_string(row.config.workers),
+                                   format_seconds(row.seconds_median),
+                                   fmt::format("{:.3f}", row.ratio_to_serial),
+                                   fmt::format("{:.3f} .. {:.3f}", row.ratio_interval.low, row.ratio_interval.high),
+                                   ns_per_task ? fmt::format("{:.2f}", *ns_per_task) : "-",
+                                   std::to_string(row.runs)};
+    if (is_simulated) {
+      cells.push_back(fmt::format("{:.2f}", 1 / row.ratio_to_serial));
+      cells.push_back(fmt::format("x {:g}", row.simulated ? row.simulated->communication_factor : 1.0));
+    }
+    table.add_row(std::move(cells));
   }
   return summarize(machine) + "\n\n" + table.to_string();
 }

@@ -15,6 +15,12 @@
 
 namespace filch::cli {
 
+/// Where a simulated row was run.
+struct simulated_on {
+  std::string machine;
+  double communication_factor;  ///< by which communication is slower than on that machine
+};
+
 struct result_row {
   std::string workload;
   std::string size;
@@ -26,7 +32,8 @@ struct result_row {
   double ratio_to_serial;
   interval ratio_interval;
   std::string result;
-  std::optional<statistics> counters;  ///< sums over all runs
+  std::optional<statistics> counters;       ///< sums over all runs
+  std::optional<simulated_on> simulated{};  ///< all seconds are virtual ones
 
   /// Nothing when the workload spawns no tasks at this size.
   std::optional<double> ns_per_task() const;

@@ -17,12 +17,16 @@ struct workload_choice {
   std::unique_ptr<bench::instance> make() const { return workload->make(size); }
 };
 
+/// Which of a workload's sizes is meant where none is given.
+using default_size = std::string bench::workload::*;
+
 /// `text` is a name, or a name, a colon and a size; without a size the default one. Throws std::invalid_argument for an
 /// unknown name; a bad size is found by make().
-workload_choice choose_workload(const std::string& text);
+workload_choice choose_workload(const std::string& text, default_size otherwise = &bench::workload::default_size);
 
 /// As choose_workload for each text, or all workloads when there are none. Sizes are checked too (each instance is
 /// made once and dropped), so that a typing error is found before the first measurement, not after the last.
-std::vector<workload_choice> choose_workloads(const std::vector<std::string>& texts);
+std::vector<workload_choice> choose_workloads(const std::vector<std::string>& texts,
+                                              default_size otherwise = &bench::workload::default_size);
 
 }  // namespace filch::cli

@@ -1,0 +1,203 @@
+"""Tests of 'filch simulate', run as a user runs it.
+
+  simulate_test.py PROGRAM MACHINES
+"""
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+MACHINES = Path(sys.argv.pop(2))
+PROGRAM = Path(sys.argv.pop(1))
+
+# What rows of 'filch bench' have, and what is added to it.
+ROW_KEYS = [
+    "workload", "size", "runner", "policy", "join", "loop", "workers", "seconds_median", "seconds_min", "runs", "tasks",
+    "ns_per_task", "ratio_to_serial", "ratio_low", "ratio_high", "result", "counters", "virtual_seconds", "machine",
+    "communication_factor",
+]  # fmt: skip
+SMALL_TREE = "uts:bin/b0=200/q=0.19/m=5/seed=1"
+
+
+def run(*arguments, program=PROGRAM):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("FILCH_")}
+    return subprocess.run(
+        [program, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=500,
+        env=inherited,
+        check=False,
+    )
+
+
+def simulated_text(*arguments):
+    finished = run("simulate", *arguments, "--json", "-")
+    if finished.returncode != 0:
+        raise AssertionError(f"exit status {finished.returncode}: {finished.stderr}")
+    return finished.stdout
+
+
+def rows(*arguments):
+    return json.loads(simulated_text(*arguments))["rows"]
+
+
+class Misuse(unittest.TestCase):
+    """Every mistake: nothing on stdout, one line on stderr that says what was wrong and what to do, status 2."""
+
+    def check(self, arguments, *expected):
+        with self.subTest(arguments=arguments):
+            finished = run(*arguments)
+            self.assertEqual(finished.returncode, 2, finished.stderr)
+            self.assertEqual(finished.stdout, "")
+            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+            self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
+            for text in expected:
+                self.assertIn(text, finished.stderr)
+
+    def simulate(self, arguments, *expected):
+        self.check(["simulate", "fib:5", *arguments], *expected)
+
+    def test_machines(self):
+        self.simulate([], "--machine", "4x12")
+        self.simulate(["--machine", "opteron"], "'opteron'", "opteron-6168")
+        self.simulate(["--machine", "0x4"], "0x4")
+        self.simulate(["--machine", "missing/x.json"], "missing/x.json")
+        self.simulate(["--machine", ""], "''")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "bad.json"
+            for text in ["", "{", "[]", "{}", '{"calibrated": true, "shape": 7}']:
+                path.write_text(text, encoding="ascii")
+                self.simulate(["--machine", path], str(path))
+            machine = json.loads((MACHINES / "generic.json").read_text())
+            machine["lines"]["hit_ns"] = -1
+            path.write_text(json.dumps(machine), encoding="ascii")
+            self.simulate(["--machine", path], "hit_ns", "-1")
+
+    def test_workers(self):
+        for count in ["0", "-1", "two", "1.5", ""]:
+            self.simulate(["--machine", "4x12", "--workers", count], "--workers", f"'{count}'")
+        self.simulate(["--machine", "4x12", "--workers", "1,49"], "'49'", "4x12", "48")
+
+    def test_other_options(self):
+        on = ["--machine", "2x2"]
+        for option in ["--seed", "--seeds", "--processes"]:
+            self.simulate([*on, option, "x"], option, "'x'")
+        self.simulate([*on, "--seeds", "0"], "--seeds")
+        self.simulate([*on, "--policy", "lacy"], "'lacy'", "did you mean 'lace'?")
+        self.simulate([*on, "--join", "leepfrog"], "'leepfrog'", "did you mean 'leapfrog'?")
+        self.simulate([*on, "--policy", "chase_lev", "--steal-half"], "steal_half")
+        self.simulate([*on, "--machin", "2x2"], "'--machin'", "did you mean '--machine'?")
+        self.simulate([*on, "--sensitivity=2"], "--sensitivity")
+        self.simulate([*on, "--json", "missing/x.json"], "missing/x.json")
+
+    def test_workloads(self):
+        self.check(["simulate", "--machine", "2x2"], "no workload")
+        self.check(["simulate", "fob", "--machine", "2x2"], "'fob'", "did you mean 'fib'?")
+        self.check(["simulate", "fib:x", "--machine", "2x2"], "'x'")
+
+    def test_other_commands(self):
+        self.check(["calibrate"], "--out")
+        self.check(["calibrate", "--out", "missing/x.json"], "missing/x.json")
+        self.check(["validate", "--machine", "nowhere"], "'nowhere'")
+        self.check(["validate", "--machine", "1x1"], "one core")
+
+    def test_the_other_program_is_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = shutil.copy(PROGRAM, folder)
+            finished = run("simulate", "fib:5", "--machine", "2x2", program=alone)
+            self.assertEqual((finished.returncode, finished.stdout), (1, ""))
+            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+            self.assertIn("filch-vm", finished.stderr)
+
+
+class Simulate(unittest.TestCase):
+    MANY = [
+        "fib:14", "nqueens:6", SMALL_TREE, "matmul:64", "cilksort:20000", "--machine", "2x4", "--workers", "1,8", "--policy",
+        "lace,chase_lev", "--join", "leapfrog,transitive,random", "--seeds", "3",
+    ]  # fmt: skip
+
+    def test_json_has_the_form_of_bench(self):
+        report = json.loads(simulated_text(*self.MANY, "--sensitivity"))
+        self.assertEqual(list(report), ["machine", "rows"])
+        self.assertEqual(report["machine"]["cores"], 8)
+        self.assertEqual(len(report["rows"]), 5 * 3 * (1 + 2 * 2 * 3))
+        for row in report["rows"]:
+            self.assertEqual(list(row), ROW_KEYS)
+            self.assertEqual(row["machine"], "2x4")
+            self.assertEqual(row["virtual_seconds"], row["seconds_median"])
+            self.assertLessEqual(row["ratio_low"], row["ratio_to_serial"])
+            self.assertLessEqual(row["ratio_to_serial"], row["ratio_high"])
+            is_filch = row["runner"] == "filch"
+            self.assertEqual(is_filch, row["counters"] is not None)
+            self.assertEqual(row["runs"], 3 if is_filch and row["workers"] > 1 else 1)
+        self.assertEqual([row["communication_factor"] for row in report["rows"][:39:13]], [1.0, 0.7, 1.3])
+
+    def test_same_seed_same_bytes(self):
+        first = simulated_text(*self.MANY, "--processes", "2")
+        self.assertEqual(first, simulated_text(*self.MANY, "--processes", "1"))
+        self.assertNotEqual(first, simulated_text(*self.MANY, "--seed", "2"))
+
+    def test_places_in_memory_do_not_matter(self):
+        # They differ from process to process, and did once decide which line the entries of a ring begin in.
+        arguments = ["matmul:64", "cilksort:20000", "--machine", "2x4", "--policy", "chase_lev", "--seeds", "2"]
+        self.assertEqual(len({simulated_text(*arguments) for _ in range(12)}), 1)
+
+    def test_a_run_depends_on_its_seed_alone(self):
+        arguments = ["nqueens:7", "--machine", "2x4", "--workers", "8"]
+        of_one = [rows(*arguments, "--seeds", "1", "--seed", seed)[1]["virtual_seconds"] for seed in (1, 2, 3)]
+        self.assertEqual(sorted(of_one)[1], rows(*arguments, "--seeds", "3")[1]["virtual_seconds"])
+
+    def test_what_is_left_out_gets_its_default(self):
+        serial, row = rows("fib:12", "--machine", "2x3", "--seeds", "1")
+        self.assertEqual((serial["runner"], serial["ratio_to_serial"]), ("serial", 1))
+        self.assertEqual((row["policy"], row["join"], row["workers"]), ("standard", "transitive", 6))
+
+    def test_work_is_charged(self):
+        work = json.loads((MACHINES / "generic.json").read_text())["work"]
+        fib, queens = (rows(name, "--machine", "1x1", "--seeds", "1")[0] for name in ("fib:15", "nqueens:6"))
+        self.assertAlmostEqual(fib["ns_per_task"], work["fib_call_ns"], 6)
+        self.assertAlmostEqual(queens["ns_per_task"], 6 * work["nqueens_check_ns"], 6)
+
+    def test_joins_differ_as_in_the_lace_paper(self):
+        # Figures 5, 6 and 8 in shape, on a tree small enough for a test: plain leapfrogging starves, the others do not.
+        arguments = ["uts", "--machine", "opteron-6168", "--workers", "8,48", "--policy", "lace", "--seeds", "3"]
+        speed_up = {}
+        for row in rows(*arguments, "--join", "leapfrog,transitive,random")[1:]:
+            speed_up[row["join"], row["workers"]] = 1 / row["ratio_to_serial"]
+        for join in ["leapfrog", "transitive", "random"]:
+            self.assertGreater(speed_up[join, 8], 6.5)
+        self.assertLess(speed_up["leapfrog", 48], 28)
+        self.assertGreater(speed_up["random", 48], 35)
+        self.assertGreater(speed_up["transitive", 48], speed_up["leapfrog", 48] + 4)
+
+    def test_thousands_of_workers(self):
+        # A quarter of a gigabyte for 4,096; the bound leaves room for the program's own copies.
+        limit = 2 << 30
+        with subprocess.Popen(
+            [PROGRAM, "simulate", "fib:16", "--machine", "32x128", "--workers", "4096", "--seeds", "1", "--json", "-"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            row = json.loads(process.communicate(timeout=500)[0])["rows"][1]
+        self.assertEqual((row["workers"], row["result"]), (4096, "987"))
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, limit)
+
+    def test_help(self):
+        for command in ["simulate", "calibrate", "validate"]:
+            finished = run(command, "--help")
+            self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+            self.assertIn(f"filch {command}", finished.stdout)
+            self.assertIn("Example", finished.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+#include "simulated_run.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include <filch/scheduler.hpp>
+#include <filch/vm.hpp>
+
+namespace filch::cli {
+
+namespace {
+
+// Long enough for all workers to have begun to search, short enough for none to fall asleep.
+constexpr double gather_ns = 10'000;
+
+options options_of(const configuration& config) {
+  return {.workers = config.workers, .policy = config.policy, .join = config.join, .steal_half = config.steal_half};
+}
+
+template <std::size_t Size>
+void copy_text(const std::string& text, std::array<char, Size>& to) {
+  std::copy_n(text.begin(), std::min(text.size(), Size - 1), to.begin());
+}
+
+double timed(bench::instance& instance, bench::runner on) {
+  const double begin_s = vm::now_s();
+  instance.run(on);
+  // Tiny sizes may be free, and times are divided by.
+  return std::max(vm::now_s() - begin_s, 1e-12);
+}
+
+}  // namespace
+
+run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t seed, const configuration& config,
+                          bench::instance& instance) {
+  run_outcome outcome;
+  outcome.is_filch = config.runner == bench::runner::filch;
+  try {
+    vm::simulation simulated(machine, seed, config.workers);
+    simulated.run([&] {
+      instance.prepare();
+      if (!outcome.is_filch) {
+        outcome.seconds = timed(instance, bench::runner::serial);
+        return;
+      }
+      scheduler pool(options_of(config));
+      pool.run([&] {
+        vm::charge(gather_ns);
+        pool.reset_stats();
+        outcome.seconds = timed(instance, bench::runner::filch);
+      });
+      outcome.counters = pool.stats();
+    });
+    outcome.is_right = instance.verify();
+    copy_text(instance.result(), outcome.result);
+  } catch (const std::exception& error) {
+    copy_text(error.what(), outcome.error);
+  }
+  return outcome;
+}
+
+configuration resolved(const vm::machine_description& machine, configuration config) {
+  if (config.runner != bench::runner::filch) {
+    return config;
+  }
+  if (config.workers == 0) {
+    config.workers = machine.hardware_threads();
+  }
+  options chosen = options_of(config);
+  chosen.workers = 1;
+  vm::simulation simulated(machine, 1, 1);
+  simulated.run([&] {
+    const scheduler pool(chosen);
+    config.policy = pool.policy();
+    config.join = pool.join();
+  });
+  return config;
+}
+
+}  // namespace filch::cli

@@ -1,0 +1,34 @@
+// One run of a workload on a virtual machine: a pure function of what is asked for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <filch/statistics.hpp>
+#include <filch/vm/simulation.hpp>
+
+#include "configuration.hpp"
+#include "workload.hpp"
+
+namespace filch::cli {
+
+/// What a run gives. Plain bytes, because it travels from process to process.
+struct run_outcome {
+  double seconds = 0;  ///< virtual
+  statistics counters{};
+  bool is_filch = false;
+  bool is_right = false;
+  std::array<char, 160> result{};
+  std::array<char, 320> error{};  ///< empty: none
+};
+
+/// Runs the workload once and verifies it. Errors are part of the outcome. Virtual workers are awake and searching when
+/// the run begins.
+run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t seed, const configuration& config,
+                          bench::instance& instance);
+
+/// The settings with what was left open filled in, as the library does it. Throws std::invalid_argument when it refuses
+/// them.
+configuration resolved(const vm::machine_description& machine, configuration config);
+
+}  // namespace filch::cli
