@@ -26,8 +26,8 @@ void sleepers::announce(worker& w) noexcept {
 
 bool sleepers::claim(worker& w) noexcept {
   bool asleep = true;
-  // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep and corrects the counts; that it is one
-  // follows from the word alone. What there is to do the worker finds by looking.
+  // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep and corrects the counts; that it is
+  // one follows from the word alone. What there is to do the worker finds by looking.
   if (!w.sleeping.compare_exchange_strong(asleep, false, std::memory_order_relaxed, std::memory_order_relaxed)) {
     return false;
   }

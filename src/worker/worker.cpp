@@ -59,8 +59,8 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
 
 void worker::finish(detail::task& t, worker& owner, detail::run_result result) noexcept {
   const auto status = result == detail::run_result::done ? task_status::done : task_status::failed;
-  // [TS2] release: what the task did, to its owner's join ([TS3]). The waiting mark, which the owner may have set before
-  // it parked ([TS4]), is in the same word.
+  // [TS2] release: what the task did, to its owner's join ([TS3]). The waiting mark, which the owner may have set
+  // before it parked ([TS4]), is in the same word.
   const std::uint64_t before = t.state.exchange(task_state{.status = status}.pack(), std::memory_order_release);
   if (task_state::unpack(before).waiting) owner.parker.unpark();
 }

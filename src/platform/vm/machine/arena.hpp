@@ -67,7 +67,7 @@ class arena_allocator {
   template <class Other>
   // NOLINTNEXTLINE(google-explicit-constructor): as allocators have to
   arena_allocator(const arena_allocator<Other>& other) noexcept : from_(other.from_) {}
-  [[nodiscard]] T* allocate(std::size_t n) { return static_cast<T*>(static_cast<void*>(from_->take(n * sizeof(T)))); }
+  [[nodiscard]] T* allocate(std::size_t n) { return reinterpret_cast<T*>(from_->take(n * sizeof(T))); }
   void deallocate(T* /*memory*/, std::size_t /*n*/) noexcept {}
   friend bool operator==(const arena_allocator& a, const arena_allocator& b) noexcept { return a.from_ == b.from_; }
 
