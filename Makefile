@@ -14,7 +14,7 @@ help: ## show this list
 demo: ## build everything and compare filch with serial code, oneTBB and OpenMP on this machine
 	@$(SETUP) build
 	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target filch_cli
+	@cmake --build --preset release --target filch_cli filch_vm_cli
 	@build/release/tools/filch/filch demo
 
 test: ## what a change must pass: ThreadSanitizer, then all tests and checks of the release build

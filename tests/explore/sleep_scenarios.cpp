@@ -4,39 +4,40 @@
 namespace filch::explore {
 namespace {
 
-/// A branch that cannot end before its sibling has run: legal only where another worker is sure to come, which is what
-/// the sleep protocol promises. A wake-up that is lost leaves the first branch waiting for ever.
-void explore_wake_up(const options& chosen, int rounds) {
-  scheduler pool(chosen);
-  pool.run([&] {
-    for (int round = 0; round < rounds; ++round) {
-      platform::atomic<int> begun{0};
-      fork_join(
-          [&] {
-            while (begun.load(std::memory_order_acquire) == 0) {
-              fork_join([] {}, [] {});  // keeps answering whoever asks
-              platform::pause();
-            }
-          },
-          [&] { begun.store(1, std::memory_order_release); });
+/// A flag that one branch sets and its sibling waits for: legal only where another worker is sure to come, which is
+/// what the sleep protocol promises. A wake-up that is lost leaves the sibling waiting for ever.
+class signal {
+ public:
+  void set() { begun_.store(true, std::memory_order_release); }
+  /// Forks meanwhile, and so answers whoever asks.
+  void wait_answering() const {
+    while (!begun_.load(std::memory_order_acquire)) {
+      fork_join([] {}, [] {});
+      platform::pause();
     }
-  });
-}
+  }
+  /// Keeps silent, provided that all tasks are offered: whoever sleeps by then must have been woken by that very offer.
+  /// (While something is not offered, nobody has promised anything.)
+  void wait_silently_if_offered() const {
+    const auto* const w = detail::self;
+    if (w->split.load() == w->head.load()) wait_silently();
+  }
+  void wait_silently() const {
+    while (!begun_.load(std::memory_order_acquire)) platform::pause();
+  }
 
-/// The same, except that the first branch keeps silent once its sibling is offered: whoever sleeps by then must have
-/// been woken by that very offer. (While it is not offered, nobody has promised anything.)
-void explore_offer(const options& chosen, int rounds) {
+ private:
+  platform::atomic<bool> begun_{false};
+};
+
+using wait_function = void (signal::*)() const;
+
+void explore_wake_up(const options& chosen, int rounds, wait_function wait) {
   scheduler pool(chosen);
   pool.run([&] {
     for (int round = 0; round < rounds; ++round) {
-      platform::atomic<int> begun{0};
-      fork_join(
-          [&] {
-            const auto* const w = detail::self;
-            if (w->split.load() != w->head.load()) return;
-            while (begun.load(std::memory_order_acquire) == 0) platform::pause();
-          },
-          [&] { begun.store(1, std::memory_order_release); });
+      signal begun;
+      fork_join([&] { (begun.*wait)(); }, [&] { begun.set(); });
     }
   });
 }
@@ -45,17 +46,8 @@ void explore_offer(const options& chosen, int rounds) {
 void explore_offer_inside(const options& chosen) {
   scheduler pool(chosen);
   pool.run([&] {
-    platform::atomic<int> begun{0};
-    fork_join([] {},
-              [&] {
-                fork_join(
-                    [&] {
-                      const auto* const w = detail::self;
-                      if (w->split.load() != w->head.load()) return;
-                      while (begun.load(std::memory_order_acquire) == 0) platform::pause();
-                    },
-                    [&] { begun.store(1, std::memory_order_release); });
-              });
+    signal begun;
+    fork_join([] {}, [&] { fork_join([&] { begun.wait_silently_if_offered(); }, [&] { begun.set(); }); });
   });
 }
 
@@ -75,16 +67,16 @@ void explore_wake_chain(const options& chosen) {
   });
 }
 
-/// The same for tasks on the heap.
+/// A task on the heap, which is offered as soon as it is there.
 void explore_detached_wake_up(const options& chosen) {
   scheduler pool(chosen);
   pool.run([&] {
     task_group outer;
-    platform::atomic<int> begun{0};
+    signal begun;
     fork_join(
         [&] {
-          outer.run([&] { begun.store(1, std::memory_order_release); });
-          while (begun.load(std::memory_order_acquire) == 0) platform::pause();
+          outer.run([&] { begun.set(); });
+          begun.wait_silently();
         },
         [] {});
     outer.wait();
@@ -118,18 +110,12 @@ void explore_waiter(const options& chosen) {
   scheduler pool(chosen);
   payload result(0);
   pool.run([&] {
-    platform::atomic<int> begun{0};
-    fork_join(
-        [&] {
-          while (begun.load(std::memory_order_acquire) == 0) {
-            fork_join([] {}, [] {});
-            platform::pause();
-          }
-        },
-        [&] {
-          begun.store(1, std::memory_order_release);
-          result.store(1);
-        });
+    signal begun;
+    fork_join([&] { begun.wait_answering(); },
+              [&] {
+                begun.set();
+                result.store(1);
+              });
     check(result.load() == 1, "a result got lost");
   });
 }
@@ -150,13 +136,13 @@ void explore_sleepy(const options& chosen) {
 void add_sleep(scenario_list& to) {
   for (const std::string policy : {"lace", "chase_lev"}) {
     to.push_back({policy + "_wake_up", "one sleeper, one offer that must wake it",
-                  [=] { explore_wake_up(small(2, policy, "transitive"), 1); }});
+                  [=] { explore_wake_up(small(2, policy, "transitive"), 1, &signal::wait_answering); }});
     to.push_back({policy + "_wake_up_again", "the same twice in a row, two sleepers",
-                  [=] { explore_wake_up(small(3, policy, "transitive"), 2); }});
+                  [=] { explore_wake_up(small(3, policy, "transitive"), 2, &signal::wait_answering); }});
     to.push_back({policy + "_offer", "offers that must wake the only sleeper",
-                  [=] { explore_offer(small(2, policy, "transitive"), 3); }});
+                  [=] { explore_wake_up(small(2, policy, "transitive"), 3, &signal::wait_silently_if_offered); }});
     to.push_back({policy + "_offer_two", "offers that must wake one of two sleepers",
-                  [=] { explore_offer(small(3, policy, "transitive"), 3); }});
+                  [=] { explore_wake_up(small(3, policy, "transitive"), 3, &signal::wait_silently_if_offered); }});
     to.push_back({policy + "_offer_inside", "offers inside a task that its owner waits for",
                   [=] { explore_offer_inside(small(2, policy, "transitive")); }});
     to.push_back({policy + "_wake_chain", "two offers that must wake two sleepers",

@@ -72,6 +72,15 @@ double fastest_s(const nlohmann::json& report, const workload_choice& choice, co
   return row_of(report, choice.label(), runner, workers).at("seconds_min").get<double>();
 }
 
+// A machine file may come from elsewhere; then the comparison says nothing.
+void warn_of_another_machine(const vm::machine_description& machine, const nlohmann::json& real) {
+  const auto model = real.at("machine").at("model").get<std::string>();
+  const auto about = machine.about.find("machine");
+  if (about != machine.about.end() && about->second.find(model) != std::string::npos) return;
+  fmt::print(stderr, "filch: machine file '{}' describes another machine than this '{}'; run 'filch calibrate' first\n",
+             machine.name, model);
+}
+
 int run_validate(const CLI::App& app) {
   const vm::machine_description machine =
       vm::load_machine(value_of(app, "--machine").value_or("local"), machine_folder());
@@ -83,6 +92,7 @@ int run_validate(const CLI::App& app) {
   arguments.insert(arguments.end(), {"--peer", "serial", "--repeat", real_runs, "--workers",
                                      fmt::format("{}", fmt::join(worker_counts_compared, ","))});
   const nlohmann::json real = native_bench(arguments);
+  warn_of_another_machine(machine, real);
 
   using enum text_table::align;
   text_table table(

@@ -102,19 +102,10 @@ class atomic {
   mutable vm::word word_;  // a load is an event, too
 };
 
-/// Plain data of one thread at a time; who comes next is decided by an atomic elsewhere. Checked for races.
+/// What the two kinds of plain data have in common: each access is checked for a race.
 template <class T>
-class shared {
+class checked {
  public:
-  shared() noexcept {
-    if (vm::world* const w = vm::world::current()) w->forget(address(), sizeof value_);
-  }
-  explicit shared(T value, vm::site from = vm::site::current()) noexcept : value_(value) {
-    if (vm::world* const w = vm::world::current()) {
-      w->forget(address(), sizeof value_);
-      w->write(address(), from);
-    }
-  }
   [[nodiscard]] T load(vm::site from = vm::site::current()) const noexcept {
     if (vm::world* const w = vm::world::current()) w->read(address(), from);
     return value_;
@@ -123,33 +114,38 @@ class shared {
     if (vm::world* const w = vm::world::current()) w->write(address(), from);
     value_ = value;
   }
+
+ protected:
+  checked() = default;
+  constexpr explicit checked(T value) noexcept : value_(value) {}
+  [[nodiscard]] const void* address() const noexcept { return static_cast<const void*>(&value_); }
 
  private:
   static_assert(std::is_trivially_copyable_v<T>);
-  [[nodiscard]] const void* address() const noexcept { return static_cast<const void*>(&value_); }
-
   T value_;
 };
 
-/// A word of the owner and of its signal handlers. Checked for races between owners.
+/// Plain data of one thread at a time; who comes next is decided by an atomic elsewhere.
 template <class T>
-class local {
+class shared : public checked<T> {
  public:
-  constexpr local() noexcept = default;
-  constexpr explicit local(T value) noexcept : value_(value) {}
-  [[nodiscard]] T load(vm::site from = vm::site::current()) const noexcept {
-    if (vm::world* const w = vm::world::current()) w->read(address(), from);
-    return value_;
+  shared() noexcept {
+    if (vm::world* const w = vm::world::current()) w->forget(this->address(), sizeof(shared));
   }
-  void store(T value, vm::site from = vm::site::current()) noexcept {
-    if (vm::world* const w = vm::world::current()) w->write(address(), from);
-    value_ = value;
+  explicit shared(T value, vm::site from = vm::site::current()) noexcept : checked<T>(value) {
+    if (vm::world* const w = vm::world::current()) {
+      w->forget(this->address(), sizeof(shared));
+      w->write(this->address(), from);
+    }
   }
+};
 
- private:
-  [[nodiscard]] const void* address() const noexcept { return static_cast<const void*>(&value_); }
-
-  T value_{};
+/// A word of the owner and of its signal handlers.
+template <class T>
+class local : public checked<T> {
+ public:
+  constexpr local() noexcept : checked<T>(T{}) {}
+  constexpr explicit local(T value) noexcept : checked<T>(value) {}
 };
 
 inline void signal_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
