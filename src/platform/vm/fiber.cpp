@@ -1,5 +1,6 @@
 #include "platform/vm/fiber.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -41,6 +42,8 @@ void fiber_set::prepare(fiber& f) {
                              " fibers; use fewer workers");
   }
   std::byte* const low = static_cast<std::byte*>(memory_.data()) + used_++ * stack_bytes_;
+  if (used_ <= ever_used_) sanitizers::reused(low, stack_bytes_);
+  ever_used_ = std::max(ever_used_, used_);
   sanitizers::created(f.sanitizer_, low, stack_bytes_);
   *reinterpret_cast<std::uint64_t*>(low) = canary;
   f.set_ = this;

@@ -70,6 +70,7 @@ class fiber_set {
   std::size_t stack_bytes_;
   std::size_t most_;
   std::size_t used_ = 0;
+  std::size_t ever_used_ = 0;
   mapping memory_;
   fiber around_;  ///< the thread itself
   fiber* running_ = &around_;

@@ -40,10 +40,16 @@ inline void created([[maybe_unused]] record& r, void* bottom, std::size_t bytes)
   r.bytes = bytes;
 #ifdef FILCH_VM_ASAN
   r.fake_stack = nullptr;
-  ASAN_UNPOISON_MEMORY_REGION(bottom, bytes);  // an abandoned fiber leaves its poison behind
 #endif
 #ifdef FILCH_VM_TSAN
   if (r.tsan == nullptr) r.tsan = __tsan_create_fiber(0);
+#endif
+}
+
+/// The stack had another fiber before, which may have been abandoned in the middle and has left its poison behind.
+inline void reused([[maybe_unused]] void* bottom, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef FILCH_VM_ASAN
+  ASAN_UNPOISON_MEMORY_REGION(bottom, bytes);
 #endif
 }
 

@@ -171,9 +171,10 @@ void many_core::end_thread() {
   std::abort();
 }
 
-void many_core::fail(const std::string& message) {
+void many_core::fail(std::string message) {
   // Not by an exception: hardly a frame between here and the program around may be left by one.
   error_ = std::make_exception_ptr(std::runtime_error(message));
+  std::string().swap(message);  // the frames are abandoned, and nothing of theirs is freed later
   last_clock_ = running_->clock;
   running_ = nullptr;
   fibers_.leave();

@@ -88,7 +88,7 @@ class many_core final : public world {
   void block();
   void resume(virtual_thread& t, picoseconds at);
   [[noreturn]] void end_thread();
-  [[noreturn]] void fail(const std::string& message);
+  [[noreturn]] void fail(std::string message);
   void enter(virtual_thread& next) noexcept;
   void set_horizon() noexcept;
   void read_line(const void* at, bool is_relaxed);
