@@ -20,7 +20,7 @@ class fiber_set;
 class fiber {
  public:
   fiber() = default;
-  virtual ~fiber() = default;
+  virtual ~fiber() { sanitizers::ended(sanitizer_); }
   fiber(const fiber&) = delete;
   fiber& operator=(const fiber&) = delete;
 

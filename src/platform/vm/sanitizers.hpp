@@ -33,6 +33,7 @@ struct record {
   const void* bottom = nullptr;  ///< of its stack
   std::size_t bytes = 0;
   void* tsan = nullptr;
+  bool made = false;  ///< tsan is not the thread's own
 };
 
 inline void created([[maybe_unused]] record& r, void* bottom, std::size_t bytes) noexcept {
@@ -42,7 +43,8 @@ inline void created([[maybe_unused]] record& r, void* bottom, std::size_t bytes)
   r.fake_stack = nullptr;
 #endif
 #ifdef FILCH_VM_TSAN
-  if (r.tsan == nullptr) r.tsan = __tsan_create_fiber(0);
+  if (!r.made) r.tsan = __tsan_create_fiber(0);
+  r.made = true;
 #endif
 }
 
@@ -55,8 +57,7 @@ inline void reused([[maybe_unused]] void* bottom, [[maybe_unused]] std::size_t b
 
 inline void ended([[maybe_unused]] record& r) noexcept {
 #ifdef FILCH_VM_TSAN
-  if (r.tsan != nullptr) __tsan_destroy_fiber(r.tsan);
-  r.tsan = nullptr;
+  if (r.made) __tsan_destroy_fiber(r.tsan);
 #endif
 }
 
