@@ -43,7 +43,9 @@ inline void created([[maybe_unused]] record& r, void* bottom, std::size_t bytes)
   r.fake_stack = nullptr;
 #endif
 #ifdef FILCH_VM_TSAN
-  if (!r.made) r.tsan = __tsan_create_fiber(0);
+  // Never used twice: a fiber does not return from its functions, which ThreadSanitizer keeps a stack of.
+  if (r.made) __tsan_destroy_fiber(r.tsan);
+  r.tsan = __tsan_create_fiber(0);
   r.made = true;
 #endif
 }
