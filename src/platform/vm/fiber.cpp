@@ -1,6 +1,5 @@
 #include "platform/vm/fiber.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -34,7 +33,7 @@ fiber_set::fiber_set(std::size_t most, std::size_t stack_bytes)
   around_.set_ = this;
 }
 
-fiber_set::~fiber_set() = default;
+fiber_set::~fiber_set() { reset(); }
 
 void fiber_set::prepare(fiber& f) {
   if (used_ == most_) {
@@ -42,8 +41,7 @@ void fiber_set::prepare(fiber& f) {
                              " fibers; use fewer workers");
   }
   std::byte* const low = static_cast<std::byte*>(memory_.data()) + used_++ * stack_bytes_;
-  if (used_ <= ever_used_) sanitizers::reused(low, stack_bytes_);
-  ever_used_ = std::max(ever_used_, used_);
+  prepared_.push_back(&f);
   sanitizers::created(f.sanitizer_, low, stack_bytes_);
   *reinterpret_cast<std::uint64_t*>(low) = canary;
   f.set_ = this;
@@ -88,7 +86,11 @@ void fiber_set::leave() noexcept {
   std::abort();
 }
 
-void fiber_set::reset() noexcept { used_ = 0; }
+void fiber_set::reset() noexcept {
+  for (const fiber* const f : prepared_) sanitizers::abandoned(f->sanitizer_, f->context_);
+  prepared_.clear();
+  used_ = 0;
+}
 
 int fiber_set::overflowed() const noexcept {
   const auto* const stacks = static_cast<const std::byte*>(memory_.data());

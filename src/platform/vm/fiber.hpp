@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "platform/mapping.hpp"
 #include "platform/vm/sanitizers.hpp"
@@ -70,7 +71,7 @@ class fiber_set {
   std::size_t stack_bytes_;
   std::size_t most_;
   std::size_t used_ = 0;
-  std::size_t ever_used_ = 0;
+  std::vector<const fiber*> prepared_;  ///< have stacks
   mapping memory_;
   fiber around_;  ///< the thread itself
   fiber* running_ = &around_;

@@ -50,10 +50,11 @@ inline void created([[maybe_unused]] record& r, void* bottom, std::size_t bytes)
 #endif
 }
 
-/// The stack had another fiber before, which may have been abandoned in the middle and has left its poison behind.
-inline void reused([[maybe_unused]] void* bottom, [[maybe_unused]] std::size_t bytes) noexcept {
+/// The fiber stopped at `sp` and never goes on: takes the poison off its frames, for whoever has the memory next.
+inline void abandoned([[maybe_unused]] const record& r, [[maybe_unused]] const void* sp) noexcept {
 #ifdef FILCH_VM_ASAN
-  ASAN_UNPOISON_MEMORY_REGION(bottom, bytes);
+  const auto* const top = static_cast<const char*>(r.bottom) + r.bytes;
+  ASAN_UNPOISON_MEMORY_REGION(sp, static_cast<std::size_t>(top - static_cast<const char*>(sp)));
 #endif
 }
 

@@ -48,7 +48,7 @@ void check(bool holds, const std::string& what) {
 
 explorer::explorer(bounds limits) : limits_(limits), fibers_(memory_model::most_threads, limits.stack_bytes) {}
 
-explorer::~explorer() = default;
+explorer::~explorer() { fibers_.reset(); }  // while the threads are there
 
 explorer::thread& explorer::self() noexcept { return static_cast<thread&>(fibers_.running()); }
 
