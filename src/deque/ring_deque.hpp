@@ -57,7 +57,7 @@ class ring_deque {
     }
     T* item = r->get(b);
     if (t == b) {
-      // The last entry: whoever moves top_ has it. relaxed: only one can, and it is the owner's own work.
+      // [CL9] relaxed: of the last entry; whoever moves top_ has it, only one can, and it is the owner's own work.
       if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_relaxed, std::memory_order_relaxed)) item = nullptr;
       bottom_.store(b + 1, std::memory_order_relaxed);
     }

@@ -92,8 +92,8 @@ bool detached_board::help_taken(worker& w, group_rest& group) noexcept {
   {
     const std::lock_guard lock(mutex_);
     for (const detached_task* t = group.taken; t != nullptr && n < running.size(); t = t->next) {
-      // relaxed: the task has not ended, so this is the activation meant; should its entry not be visible yet, there is
-      // no help this time.
+      // [DB5] relaxed: the task has not ended, so this is the activation meant; should its entry not be visible yet,
+      // there is no help this time.
       const auto state = task_state::unpack(t->state.load(std::memory_order_relaxed));
       if (state.status == task_status::taken) running[n++] = {state.thief, state.epoch};
     }

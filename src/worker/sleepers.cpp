@@ -6,7 +6,7 @@
 namespace filch {
 
 void sleepers::begin_search() noexcept {
-  // [SL0] relaxed: whoever reads a count that is too low wakes one worker too many.
+  // [SL0] relaxed: which of these changes an offer overlooks does not matter; see docs/protocols/sleep.md.
   counts_.fetch_add(one_searching, std::memory_order_relaxed);
 }
 
@@ -31,7 +31,7 @@ bool sleepers::claim(worker& w) noexcept {
   if (!w.sleeping.compare_exchange_strong(asleep, false, std::memory_order_relaxed, std::memory_order_relaxed)) {
     return false;
   }
-  counts_.fetch_add(one_searching - one_sleeping, std::memory_order_relaxed);
+  counts_.fetch_add(one_searching - one_sleeping, std::memory_order_relaxed);  // [SL0]
   return true;
 }
 

@@ -65,7 +65,6 @@ class arena_allocator {
 
   explicit arena_allocator(arena& from) noexcept : from_(&from) {}
   template <class Other>
-  // NOLINTNEXTLINE(google-explicit-constructor): as allocators have to
   arena_allocator(const arena_allocator<Other>& other) noexcept : from_(other.from_) {}
   [[nodiscard]] T* allocate(std::size_t n) { return reinterpret_cast<T*>(from_->take(n * sizeof(T))); }
   void deallocate(T* /*memory*/, std::size_t /*n*/) noexcept {}

@@ -1,29 +1,20 @@
 // The platform seam on the virtual machine: reserved memory that costs nothing until it is touched.
 #pragma once
 
-#include <cstddef>
-
 #include "platform/reserve.hpp"
 #include "platform/vm/world.hpp"
 
 namespace filch::platform {
 
-/// Zeroed, page-aligned address space of the given size; pages appear when they are first touched.
-class mapping {
+/// The world forgets the objects in it when it ends.
+class mapping : public reservation {
  public:
-  /// Throws std::bad_alloc when the address space cannot be reserved.
-  explicit mapping(std::size_t bytes) : data_(reserve(bytes)), bytes_(bytes) {}
+  using reservation::reservation;
   ~mapping() {
-    if (vm::world* const w = vm::world::current()) w->forget(data_, bytes_);
-    release(data_, bytes_);
+    if (vm::world* const w = vm::world::current()) w->forget(data(), bytes());
   }
   mapping(const mapping&) = delete;
   mapping& operator=(const mapping&) = delete;
-  [[nodiscard]] void* data() const noexcept { return data_; }
-
- private:
-  void* data_;
-  std::size_t bytes_;
 };
 
 }  // namespace filch::platform
