@@ -1,8 +1,12 @@
 // Everything of filch.
 #pragma once
 
+#include <filch/blocked_range.hpp>
 #include <filch/combinations.hpp>
 #include <filch/fork_join.hpp>
+#include <filch/loop.hpp>
+#include <filch/parallel_for.hpp>
+#include <filch/parallel_reduce.hpp>
 #include <filch/scheduler.hpp>
 #include <filch/statistics.hpp>
 #include <filch/task_group.hpp>

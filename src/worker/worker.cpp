@@ -1,6 +1,7 @@
 #include "worker/worker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "deque/split_deque.hpp"
 #include "platform/thread.hpp"
@@ -32,6 +33,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
   set_split(base);
   end = base + slots_in(stack_bytes);
   home = &own_home;
+  sites = &own_sites_;
 }
 
 template <class Claim>
@@ -45,10 +47,12 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
   }
   const running here{innermost_, &t, owner};
   const void* const outer_frame = frame;
+  detail::loop_site* const outer_site = std::exchange(site, nullptr);
   innermost_ = &here;
   frame = &here;
   const detail::run_result result = t.run.load()(t, detail::run_by::thief);
   if (head.load() != own_base) detail::settle(*this, own_base);
+  site = outer_site;
   frame = outer_frame;
   innermost_ = here.outer;
   activations.end();

@@ -110,6 +110,7 @@ class worker : public detail::worker_core {
   template <class Claim>
   bool run_claimed(detail::task& t, worker* owner, Claim claim) noexcept;
 
+  detail::loop_sites own_sites_;
   const running* innermost_ = nullptr;
   std::uint64_t epoch_ = 0;
   std::uint64_t seed_;

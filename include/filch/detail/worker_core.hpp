@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 
+#include <filch/detail/loop_site.hpp>
 #include <filch/detail/task.hpp>
 #include <filch/platform/memory.hpp>
 
@@ -38,6 +39,8 @@ struct alignas(64) worker_core {
   const void* frame = this;
   stack_span* spans = nullptr;   ///< the innermost
   platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
+  loop_sites* sites = nullptr;
+  loop_site* site = nullptr;     ///< of the chunk it is in
 
   /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner
   /// then looks at is ordered by the policy's own operations.
@@ -71,6 +74,23 @@ struct alignas(64) worker_core {
   }
 };
 
+/// The calling worker is in a chunk of a loop or reduction, and says so to the one around it.
+class inside_site {
+ public:
+  /// Of no site yet.
+  explicit inside_site(worker_core& w) noexcept : w_(w), outer_(w.site) {
+    if (outer_ != nullptr) outer_->contains_loops();
+  }
+  inside_site(worker_core& w, loop_site& site) noexcept : w_(w), outer_(w.site) { w.site = &site; }
+  ~inside_site() { w_.site = outer_; }
+  inside_site(const inside_site&) = delete;
+  inside_site& operator=(const inside_site&) = delete;
+
+ private:
+  worker_core& w_;
+  loop_site* outer_;
+};
+
 /// What `self` refers to on a thread that is no worker. Never written.
 extern worker_core foreign_worker;
 
@@ -81,6 +101,16 @@ enum class join_result : std::uint8_t {
   reclaimed,  ///< the task is private again and off the stack: the owner runs it
   done,       ///< somebody else ran it
   failed      ///< somebody else ran it, and it threw
+};
+
+/// Time since it was made, in nanoseconds.
+class chunk_timer {
+ public:
+  chunk_timer() noexcept;
+  [[nodiscard]] std::int64_t ns() const noexcept;
+
+ private:
+  std::int64_t since_;
 };
 
 /// Pushes when the fast path may not: answers attention; leaves a full stack as it is, so that the task stays where the

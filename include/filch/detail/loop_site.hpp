@@ -1,0 +1,62 @@
+// What a worker remembers of one place in the program that runs loops or reductions: how many iterations make a chunk
+// of about a microsecond. Too short a chunk costs time, too long a one keeps those waiting who ask for work.
+//
+// Owner only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace filch::detail {
+
+struct loop_site {
+  /// A chunk that is shorter is doubled; one that is longer than four times this is halved.
+  static constexpr std::int64_t chunk_ns = 1000;
+  static constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 20;
+  /// Chunks from one that is timed to the next, once the size is found.
+  static constexpr std::uint32_t rarely = 16;
+
+  const void* key = nullptr;
+  std::uint64_t chunk = 1;
+  std::uint32_t until_timed = 1;
+  /// Its iterations contain loops or reductions. They may be of any length, and what is in a chunk cannot be shared: so
+  /// chunks of one iteration.
+  bool nests = false;
+
+  /// A chunk of the full size took this long.
+  void took(std::int64_t ns) noexcept {
+    if (ns < chunk_ns && chunk < largest_chunk) {
+      chunk *= 2;
+      until_timed = 1;
+    } else {
+      if (ns > 4 * chunk_ns && chunk > 1) chunk /= 2;
+      until_timed = rarely;
+    }
+  }
+  void contains_loops() noexcept {
+    nests = true;
+    chunk = 1;
+  }
+};
+
+/// The sites of one worker. A place that meets another one's entry takes it over: it only learns its size again.
+class loop_sites {
+ public:
+  [[nodiscard]] loop_site& of(const void* key) noexcept {
+    const auto bits = reinterpret_cast<std::uintptr_t>(key);
+    loop_site& site = sites_[(bits ^ (bits >> 8)) % sites_.size()];
+    if (site.key != key) [[unlikely]]
+      site = loop_site{.key = key};
+    return site;
+  }
+
+ private:
+  std::array<loop_site, 128> sites_;
+};
+
+/// An address of its own for each type.
+template <class Type>
+inline constexpr char key_of = 0;
+
+}  // namespace filch::detail

@@ -1,0 +1,205 @@
+// Ranges of all shapes as the numbers 0 .. n-1, which is what loops divide: what an interval [low, high) of the numbers
+// means to the user's body. One small class per shape; size() is n.
+//
+// A body of two or three dimensions gets rectangles. Rows are what is divided; where there are too few of them, columns
+// are cut into bands, and the numbers then run through the rows of one band after the other.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <filch/blocked_range.hpp>
+
+namespace filch::detail {
+
+/// Rows below which a loop over rectangles is divided in a second dimension as well.
+inline constexpr std::uint64_t enough_rows = 256;
+
+/// Integers, a fixed step apart, or random-access iterators.
+template <class Value, class Step>
+class index_shape {
+ public:
+  index_shape(Value first, Step step, std::uint64_t n) : first_(first), step_(step), n_(n) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return n_; }
+  /// What the body is called with: the integer, or what the iterator points to.
+  [[nodiscard]] decltype(auto) item(std::uint64_t i) const {
+    if constexpr (std::integral<Value>) {
+      using unsigned_value = std::make_unsigned_t<Value>;
+      return static_cast<Value>(static_cast<unsigned_value>(
+          static_cast<unsigned_value>(first_) +
+          static_cast<unsigned_value>(static_cast<unsigned_value>(i) * static_cast<unsigned_value>(step_))));
+    } else {
+      return first_[static_cast<std::iter_difference_t<Value>>(i)];
+    }
+  }
+
+ private:
+  Value first_;
+  Step step_;  // integers only; a constant 1 where none was given
+  std::uint64_t n_;
+};
+
+template <class Value>
+blocked_range<Value> part_of(const blocked_range<Value>& range, std::uint64_t from, std::uint64_t count) {
+  return {range.at(from), range.at(from + count), range.grainsize()};
+}
+
+/// An interval.
+template <class Value>
+class range_shape {
+ public:
+  using range = blocked_range<Value>;
+  explicit range_shape(const range& r) : range_(r) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return range_.size(); }
+  /// Calls visit(part) for the parts that [low, high) consists of; `at` is where it is.
+  template <class Visit>
+  void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& /*at*/, Visit&& visit) const {
+    visit(part_of(range_, low, high - low));
+  }
+
+ private:
+  range range_;
+};
+
+/// Columns in bands of equal width, as many as make enough numbers of `rows` rows.
+template <class Column>
+class column_bands {
+ public:
+  column_bands(const blocked_range<Column>& columns, std::uint64_t rows) : columns_(columns) {
+    const std::uint64_t grain = std::max<std::uint64_t>(1, columns.grainsize());
+    if (rows != 0 && rows < enough_rows) {
+      count_ = std::clamp<std::uint64_t>(enough_rows / rows, 1, std::max<std::uint64_t>(1, columns.size() / grain));
+    }
+  }
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] blocked_range<Column> band(std::uint64_t which) const {
+    if (count_ == 1) return columns_;
+    // Width and remainder apart: their product with `which` may not fit, but each sum does.
+    const std::uint64_t width = columns_.size() / count_;
+    const std::uint64_t wider = columns_.size() % count_;
+    return part_of(columns_, which * width + std::min(which, wider), width + (which < wider ? 1 : 0));
+  }
+
+ private:
+  blocked_range<Column> columns_;
+  std::uint64_t count_ = 1;
+};
+
+template <class Row, class Column>
+class rectangle_shape {
+ public:
+  using range = blocked_range2d<Row, Column>;
+  explicit rectangle_shape(const range& r)
+      : rows_(r.rows()), bands_(r.cols(), rows_.size()), height_(rows_.size()), empty_(r.empty()) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : height_ * bands_.count(); }
+  template <class Visit>
+  void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at, Visit&& visit) const {
+    for (at = low; at != high;) {
+      const std::uint64_t band = bands_.count() == 1 ? 0 : at / height_;
+      const std::uint64_t row = at - band * height_;
+      const std::uint64_t count = std::min(high - at, height_ - row);
+      visit(range(part_of(rows_, row, count), bands_.band(band)));
+      at += count;
+    }
+  }
+
+ private:
+  blocked_range<Row> rows_;
+  column_bands<Column> bands_;
+  std::uint64_t height_;
+  bool empty_;
+};
+
+template <class Page, class Row, class Column>
+class cuboid_shape {
+ public:
+  using range = blocked_range3d<Page, Row, Column>;
+  explicit cuboid_shape(const range& r)
+      : pages_(r.pages()),
+        rows_(r.rows()),
+        bands_(r.cols(), pages_.size() * rows_.size()),
+        height_(rows_.size()),
+        depth_(pages_.size()),
+        empty_(r.empty()) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : depth_ * height_ * bands_.count(); }
+  template <class Visit>
+  void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at, Visit&& visit) const {
+    for (at = low; at != high;) {
+      const std::uint64_t row = at % height_;
+      const std::uint64_t page = at / height_ % depth_;
+      const std::uint64_t band = at / height_ / depth_;
+      std::uint64_t pages = 1;
+      const std::uint64_t rows = std::min(high - at, height_ - row);
+      if (rows == height_) pages = std::min((high - at) / height_, depth_ - page);
+      visit(range(part_of(pages_, page, pages), part_of(rows_, row, rows), bands_.band(band)));
+      at += pages * rows;
+    }
+  }
+
+ private:
+  blocked_range<Page> pages_;
+  blocked_range<Row> rows_;
+  column_bands<Column> bands_;
+  std::uint64_t height_;
+  std::uint64_t depth_;
+  bool empty_;
+};
+
+template <class First, class Last>
+concept loop_bounds =
+    (std::integral<First> && std::integral<Last>) || (std::random_access_iterator<First> && std::same_as<First, Last>);
+
+/// The type that both bounds of a loop are turned into.
+template <class First, class Last>
+struct bound_of : std::common_type<First, Last> {};
+
+struct unit_step {
+  template <std::integral T>
+  explicit constexpr operator T() const noexcept {
+    return 1;
+  }
+};
+
+/// The shape of a range that is known; other ranges have none.
+template <class First, class Last>
+auto shape_of(First first, Last last) {
+  using value = typename bound_of<First, Last>::type;
+  const blocked_range<value> range(static_cast<value>(first), static_cast<value>(last));
+  return index_shape<value, unit_step>(range.begin(), unit_step{}, range.size());
+}
+template <class Value>
+auto shape_of(const blocked_range<Value>& range) {
+  return range_shape<Value>(range);
+}
+template <class Row, class Column>
+auto shape_of(const blocked_range2d<Row, Column>& range) {
+  return rectangle_shape<Row, Column>(range);
+}
+template <class Page, class Row, class Column>
+auto shape_of(const blocked_range3d<Page, Row, Column>& range) {
+  return cuboid_shape<Page, Row, Column>(range);
+}
+
+template <class Value>
+std::size_t grain_of(const blocked_range<Value>& range) {
+  return range.grainsize();
+}
+template <class Row, class Column>
+std::size_t grain_of(const blocked_range2d<Row, Column>& range) {
+  return range.rows().grainsize();
+}
+template <class Page, class Row, class Column>
+std::size_t grain_of(const blocked_range3d<Page, Row, Column>& range) {
+  return range.rows().grainsize();
+}
+
+}  // namespace filch::detail

@@ -1,0 +1,119 @@
+// parallel_for: a loop whose iterations may run in any order and at the same time.
+//
+// Follows lazy scheduling (Tzannes and others 2014): the caller runs the iterations in serial order, in chunks that it
+// sizes itself by the clock, and cuts off a part only when a worker without work asks. No grain has to be given.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+
+#include <filch/blocked_range.hpp>
+#include <filch/detail/loop_blocks.hpp>
+#include <filch/detail/run_loop.hpp>
+#include <filch/detail/shapes.hpp>
+#include <filch/fork_join.hpp>
+#include <filch/loop.hpp>
+
+namespace filch {
+namespace detail {
+
+inline splitting with_grain(splitting how, std::size_t of_range) {
+  if (of_range > how.grain) how.grain = of_range;
+  return how;
+}
+
+/// A range that is known by its own operations alone: halved as long as it is divisible.
+template <splittable_range Range, class Body>
+void run_halves(Range range, Body& body, const std::stop_token* stop) {
+  if (range.empty() || (stop != nullptr && stop->stop_requested())) return;
+  if (!range.is_divisible()) {
+    body(static_cast<const Range&>(range));
+    return;
+  }
+  Range second(range, split{});
+  filch::fork_join([&] { run_halves(std::move(range), body, stop); },
+                   [&] { run_halves(std::move(second), body, stop); });
+}
+
+template <class First, class Last, class Body>
+loop_status run_interval(First first, Last last, Body& body, splitting how, const std::stop_token* stop) {
+  return run_loop(loop_block<decltype(shape_of(first, last)), Body>{shape_of(first, last), body}, how, stop);
+}
+
+template <class Range, class Body>
+loop_status run_range(const Range& range, Body& body, splitting how, const std::stop_token* stop) {
+  if constexpr (requires { detail::shape_of(range); }) {
+    return run_loop(loop_block<decltype(shape_of(range)), Body>{shape_of(range), body}, with_grain(how, grain_of(range)), stop);
+  } else {
+    run_halves(range, body, stop);
+    return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
+  }
+}
+
+}  // namespace detail
+
+/// Calls body(i) for every i in [first, last), or, for random-access iterators, body(*i). Returns when all have run.
+///
+/// A loop may be inside of another one, of a task, or of a thread that is no worker.
+///
+/// @param first, last  bounds; an empty loop when not first < last. Any integers, also beyond 32 bits.
+/// @param body  copied at will if it is small and trivially copyable, otherwise called where it is, by several threads
+///              at the same time.
+/// @param how   how to split the loop; by default as the scheduler says (options::loop).
+/// @throws what an iteration throws; of several, what the lowest one throws. Those below it all run; others may be
+///         skipped. std::invalid_argument if `how` does not go with the scheduler's policy.
+/// @par Complexity no allocation and no atomic read-modify-write unless somebody asks for work.
+/// @par Thread safety any thread.
+template <class First, class Last, class Body>
+  requires detail::loop_bounds<First, Last>
+void parallel_for(First first, Last last, Body&& body, splitting how = {}) {
+  detail::run_interval(first, last, body, how, nullptr);
+}
+
+/// The same for every `step`-th integer: first, first + step, and so on, below last.
+/// @throws std::invalid_argument if step is not positive.
+template <std::integral First, std::integral Last, std::integral Step, class Body>
+  requires(!std::convertible_to<Body, splitting>)
+void parallel_for(First first, Last last, Step step, Body&& body, splitting how = {}) {
+  using value = std::common_type_t<First, Last, Step>;
+  if (!(step > 0)) {
+    throw std::invalid_argument("filch: step '" + std::to_string(step) + "' of a loop is not positive; use 1 or more");
+  }
+  const std::uint64_t n = blocked_range<value>(static_cast<value>(first), static_cast<value>(last)).size();
+  const auto width = static_cast<std::uint64_t>(step);
+  using shape = detail::index_shape<value, value>;
+  detail::run_loop(
+      detail::loop_block<shape, std::remove_reference_t<Body>>{
+          shape(static_cast<value>(first), static_cast<value>(step), n / width + (n % width != 0 ? 1 : 0)), body},
+      how);
+}
+
+/// Calls body(part) for disjoint parts of the range that together are all of it.
+///
+/// @param range  a blocked_range of one, two or three dimensions, whose parts are sized at run time, or any other
+///               splittable range, which is halved until it is not divisible. A range's grainsize is a lower bound for
+///               the parts, but for the ends.
+/// The rest as above; of several exceptions the one of the lowest part is thrown.
+template <splittable_range Range, class Body>
+void parallel_for(const Range& range, Body&& body, splitting how = {}) {
+  detail::run_range(range, body, how, nullptr);
+}
+
+/// The same loops, which end early once a stop is requested: iterations that have not begun by then may be skipped.
+/// @return whether a stop was requested.
+template <class First, class Last, class Body>
+  requires detail::loop_bounds<First, Last>
+loop_status parallel_for(First first, Last last, Body&& body, splitting how, const std::stop_token& stop) {
+  return detail::run_interval(first, last, body, how, &stop);
+}
+template <splittable_range Range, class Body>
+loop_status parallel_for(const Range& range, Body&& body, splitting how, const std::stop_token& stop) {
+  return detail::run_range(range, body, how, &stop);
+}
+
+}  // namespace filch
