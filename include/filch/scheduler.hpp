@@ -21,8 +21,14 @@ struct options {
   std::string policy = {};
   /// What to do while waiting; see combinations(). Empty: FILCH_JOIN when that is set, else the policy's default.
   std::string join = {};
+  /// How loops are split that do not say; see combinations(). Empty: FILCH_LOOP when that is set, else the policy's
+  /// default.
+  std::string loop = {};
   /// Thieves take half of what is offered instead of one task (policies lace and standard).
   bool steal_half = false;
+  /// Where work is wanted, half of all tasks that wait to be offered are, instead of one (the lazy policies; section 9.4
+  /// of the lazy-scheduling paper).
+  bool push_half = false;
   /// Address space of each worker's task stack, in bytes: 64 per pending task. A full stack is no error; it only runs
   /// further tasks at once. 4 KiB to 64 MiB.
   std::size_t stack_bytes = std::size_t{64} << 20;
@@ -41,7 +47,7 @@ class scheduler_core;
 class scheduler {
  public:
   /// Starts the team.
-  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy or join
+  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy, join or loop
   /// (the
   ///         message names the value and the remedy); std::system_error when the system has no threads left.
   explicit scheduler(const options& chosen = {});
@@ -64,6 +70,7 @@ class scheduler {
   [[nodiscard]] int workers() const noexcept;              ///< as chosen, the calling thread included
   [[nodiscard]] std::string_view policy() const noexcept;  ///< name of the policy
   [[nodiscard]] std::string_view join() const noexcept;    ///< name of the join
+  [[nodiscard]] std::string_view loop() const noexcept;    ///< name of the way loops are split
 
   /// The process-wide scheduler with default options, started when it is first used. It lives as long as the process.
   /// @throws as the constructor, for bad values in the environment.

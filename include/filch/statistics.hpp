@@ -15,7 +15,14 @@ struct statistics {
   std::uint64_t grows = 0;          ///< an owner moved its split point up
   std::uint64_t shrinks = 0;        ///< an owner moved its split point down to take tasks back
   std::uint64_t offers = 0;         ///< times an owner made tasks visible to thieves
-  std::uint64_t splits = 0;         ///< loops cut in two
+  std::uint64_t splits = 0;         ///< times a loop was cut because work was wanted
+  /// Pieces of loops put on offer, taken, taken back or shortened: the deque transactions of the lazy-scheduling paper.
+  std::uint64_t transactions = 0;
+  /// Parts of loops that ended with a look whether other workers still run pieces of them. With `coalesced`, the
+  /// synchronization points of that paper.
+  std::uint64_t synchronizations = 0;
+  /// Times a part of a loop went on with a piece that nobody had taken, without such a look.
+  std::uint64_t coalesced = 0;
   std::uint64_t migrations = 0;     ///< tasks handed to another worker by their owner
   std::uint64_t parks = 0;          ///< times a worker went to sleep
 };

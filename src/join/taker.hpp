@@ -7,12 +7,14 @@
 
 namespace filch {
 
-/// Tasks won by a thief: `count` consecutive slots of the victim's stack from `first` on.
+/// Tasks won by a thief: `count` consecutive slots of the victim's stack from `first` on. Or a piece of a loop, which is
+/// only seen so far: it is taken when it is run.
 struct loot {
   worker* victim = nullptr;
   detail::slot* first = nullptr;
   std::uint32_t count = 0;
-  explicit operator bool() const noexcept { return count != 0; }
+  seen_piece part = {};
+  explicit operator bool() const noexcept { return count != 0 || part; }
 };
 
 class taker {

@@ -50,7 +50,7 @@ void chase_lev::rejoin(worker& w, detail::slot& s) noexcept {
   w.set_split(&s);
 }
 
-loot chase_lev::take(worker& /*thief*/, worker& victim, const lineage* only) noexcept {
+loot chase_lev::take_task(worker& /*thief*/, worker& victim, const lineage* only) noexcept {
   auto& deque = ring_of(victim).deque;
   const auto seen = deque.oldest();
   if (seen.item == nullptr) return {};
@@ -63,7 +63,7 @@ loot chase_lev::take(worker& /*thief*/, worker& victim, const lineage* only) noe
   return {.victim = &victim, .first = seen.item, .count = 1};
 }
 
-bool chase_lev::shows_work(worker& victim) const noexcept { return !ring_of(victim).deque.empty(); }
+bool chase_lev::shows_task(const worker& victim) const noexcept { return !ring_of(victim).deque.empty(); }
 
 std::uint32_t chase_lev::taken_end(const worker& victim) const noexcept {
   const detail::slot* const last = ring_of(victim).deque.last_taken();

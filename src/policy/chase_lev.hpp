@@ -17,10 +17,11 @@ class chase_lev final : public stealing_policy {
   void answer(worker& w) noexcept override;
   [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
   void rejoin(worker& w, detail::slot& s) noexcept override;
+  [[nodiscard]] bool can_be_asked() const noexcept override { return false; }
 
  private:
-  loot take(worker& thief, worker& victim, const lineage* only) noexcept override;
-  [[nodiscard]] bool shows_work(worker& victim) const noexcept override;
+  loot take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
+  [[nodiscard]] bool shows_task(const worker& victim) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;
 
   struct ring;

@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "loop/carve.hpp"
 #include "worker/sleepers.hpp"
 
 namespace filch {
+namespace {
+
+/// Pieces that one answer cuts off at most.
+constexpr unsigned most_parts = 4;
+
+}  // namespace
 
 struct lace::shared_part final : offer {
   alignas(64) deque::split_deque deque;
@@ -20,13 +27,37 @@ lace::shared_part& lace::shared_part_of(const worker& w) noexcept { return stati
 
 std::unique_ptr<offer> lace::make_offer() const { return std::make_unique<shared_part>(); }
 
-void lace::answer(worker& w) noexcept {
-  shared_part& part = shared_part_of(w);
+std::uint32_t lace::private_tasks(const worker& w) noexcept {
   detail::slot* const head = w.head.load();
   detail::slot* const split = w.split.load();
-  if (head <= split) return;  // nothing to give yet: attention stays raised, the next push comes here again
-  const auto from = w.index_of(split);
-  const auto until = part.all_stolen ? from + 1 : from + (w.index_of(head) - from + 1) / 2;
+  return head <= split ? 0 : static_cast<std::uint32_t>(head - split);
+}
+
+std::uint32_t lace::shared_tasks(const worker& w) noexcept {
+  const auto seen = shared_part_of(w).deque.load();
+  return seen.something_shared() ? seen.shared() : 0;
+}
+
+void lace::answer(worker& w) noexcept {
+  const std::uint32_t tasks = private_tasks(w);
+  detail::loop_frame* const f = giver(w, giving_order::oldest);
+  if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && give_half(w, *f, w.idle.hungry(most_parts))) {
+    w.count(&counters::offers);
+  } else if (tasks != 0) {
+    share(w, shared_part_of(w).all_stolen ? 1 : (tasks + 1) / 2);
+  } else {
+    return;  // nothing to give yet: attention stays raised, the next push or chunk comes here again
+  }
+  // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
+  // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
+  w.calm();
+  w.idle.offered(w);
+}
+
+void lace::share(worker& w, std::uint32_t count) noexcept {
+  shared_part& part = shared_part_of(w);
+  const auto from = w.index_of(w.split.load());
+  const auto until = from + count;
   for (auto i = from; i < until; ++i) {
     // [TS0] relaxed: published with the slot.
     w.base[i].state.store(task_state{}.pack(), std::memory_order_relaxed);
@@ -35,15 +66,12 @@ void lace::answer(worker& w) noexcept {
   if (part.all_stolen) {
     part.all_stolen = false;
     part.deque.share_first(from);
+    if (count > 1) part.deque.grow(until);
   } else {
     part.deque.grow(until);
     w.count(&counters::grows);
   }
   w.count(&counters::offers);
-  // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
-  // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
-  w.calm();
-  w.idle.offered(w);
 }
 
 bool lace::reclaim(worker& w, detail::slot& s) noexcept {
@@ -78,13 +106,10 @@ void lace::rejoin(worker& w, detail::slot& s) noexcept {
   w.raise();
 }
 
-loot lace::take(worker& thief, worker& victim, const lineage* only) noexcept {
+loot lace::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
   shared_part& part = shared_part_of(victim);
   const auto seen = part.deque.load();
-  if (!seen.something_shared()) {
-    if (!seen.all_stolen) victim.raise();
-    return {};
-  }
+  if (!seen.something_shared()) return {};
   if (only != nullptr) {
     const auto base = victim.activations.find(only->epoch);
     if (!base || seen.tail < *base) return {};
@@ -99,11 +124,8 @@ loot lace::take(worker& thief, worker& victim, const lineage* only) noexcept {
   return {.victim = &victim, .first = victim.base + seen.tail, .count = count};
 }
 
-bool lace::shows_work(worker& victim) const noexcept {
-  const auto seen = shared_part_of(victim).deque.load();
-  if (seen.something_shared()) return true;
-  if (!seen.all_stolen) victim.raise();
-  return false;
+bool lace::shows_task(const worker& victim) const noexcept {
+  return shared_part_of(victim).deque.load().something_shared();
 }
 
 std::uint32_t lace::taken_end(const worker& victim) const noexcept { return shared_part_of(victim).deque.load().tail; }

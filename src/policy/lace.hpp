@@ -4,6 +4,9 @@
 // empty asks for more, and the owner's next push or join moves the split point to the middle of what is left (grow); an
 // owner that comes down to a shared task moves it to the middle of what is not stolen (shrink). Deviations: see
 // deque/split_deque.hpp; steal-half as an option, as section 3.3 of the paper sketches it.
+//
+// Loops: whoever asks gets half of the oldest loop, if that is older than all private tasks. With that, and with safe
+// waits, this is the policy `standard`.
 #pragma once
 
 #include "deque/split_deque.hpp"
@@ -11,7 +14,7 @@
 
 namespace filch {
 
-class lace final : public stealing_policy {
+class lace : public stealing_policy {
  public:
   lace(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, bool steal_half);
 
@@ -19,10 +22,19 @@ class lace final : public stealing_policy {
   void answer(worker& w) noexcept override;
   [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
   void rejoin(worker& w, detail::slot& s) noexcept override;
+  [[nodiscard]] bool can_be_asked() const noexcept override { return true; }
+
+ protected:
+  /// Owner. Tasks on its stack that nobody can see yet.
+  [[nodiscard]] static std::uint32_t private_tasks(const worker& w) noexcept;
+  /// Owner. Tasks on offer.
+  [[nodiscard]] static std::uint32_t shared_tasks(const worker& w) noexcept;
+  /// Owner. Puts the oldest `count` private tasks on offer.
+  static void share(worker& w, std::uint32_t count) noexcept;
 
  private:
-  loot take(worker& thief, worker& victim, const lineage* only) noexcept override;
-  [[nodiscard]] bool shows_work(worker& victim) const noexcept override;
+  loot take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
+  [[nodiscard]] bool shows_task(const worker& victim) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;
 
   struct shared_part;

@@ -29,6 +29,11 @@ class policy {
   /// Owner: `s`, the newest task, was taken and has ended. Takes it off the stack.
   virtual void rejoin(worker& w, detail::slot& s) noexcept = 0;
 
+  /// Owner: a piece of a loop that was on offer is its own again.
+  virtual void piece_taken_back(worker& /*w*/) noexcept {}
+  /// Do owners answer those who ask? Otherwise they offer everything at once.
+  [[nodiscard]] virtual bool can_be_asked() const noexcept = 0;
+
   /// Worker out of work, searching: tries once to find some, ends the search, and runs it. False: found nothing.
   virtual bool acquire(worker& w) noexcept = 0;
   /// Worker about to sleep: is there work to be taken anywhere? Asks everybody who has some but shows none.

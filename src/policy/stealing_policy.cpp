@@ -23,51 +23,22 @@ static_assert(sizeof(proxy) <= detail::closure_bytes);
 stealing_policy::stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins)
     : victims_(std::move(victims)), joins_(std::move(joins)) {}
 
-bool stealing_policy::acquire(worker& w) noexcept {
-  const loot found = take_any(w);
-  if (!found) {
-    w.count(&counters::failed_steals);
-    return false;
-  }
-  w.count(&counters::steals);
-  w.idle.end_search();
-  run(w, found);
-  return true;
-}
-
-bool stealing_policy::help(worker& w, lineage awaited) noexcept {
-  if (!w.activations.has_room()) return false;
-  const loot found = joins_->find(*this, w, awaited);
-  if (!found) return false;
-  w.count(&counters::leaps);
-  run(w, found);
-  return true;
-}
-
-loot stealing_policy::take_any(worker& thief) noexcept {
-  worker* const victim = victims_->choose(thief);
-  return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
-}
-
-bool stealing_policy::work_visible(worker& w) noexcept {
-  bool visible = false;
-  // Everybody is asked, also when the first shows work: the answers come while the others sleep.
-  for (std::uint32_t i = 0; i < w.everybody.size(); ++i) {
-    if (i != w.number && shows_work(w.everybody[i])) visible = true;
-  }
-  return visible;
-}
-
-bool stealing_policy::help_visible(worker& w, lineage awaited) noexcept {
-  return shows_work(w.everybody[awaited.thief]);
-}
-
-void stealing_policy::run(worker& w, const loot& found) noexcept {
+template <class Claimed>
+bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcept {
   worker& victim = *found.victim;
+  if (found.part) {
+    return w.run_piece(found.part, victim, [&] {
+      w.count(&counters::transactions);
+      robbed(victim);
+      claimed();
+    });
+  }
+  robbed(victim);
+  claimed();
   detail::slot& newest = found.first[found.count - 1];
   if (found.count == 1) {
     w.run_taken(newest, &victim);
-    return;
+    return true;
   }
   const std::uint64_t batched =
       task_state{.status = task_status::batched, .thief = w.number, .epoch = w.new_epoch()}.pack();
@@ -90,6 +61,56 @@ void stealing_policy::run(worker& w, const loot& found) noexcept {
     if (w.split.load() > &s && detail::join_guarded(w, s) != detail::join_result::reclaimed) continue;
     s.run.load()(s, detail::run_by::owner);
   }
+  return true;
+}
+
+bool stealing_policy::acquire(worker& w) noexcept {
+  const loot found = take_any(w);
+  const bool ran = found && run(w, found, [&] {
+                     w.count(&counters::steals);
+                     w.idle.end_search();
+                   });
+  if (!ran) w.count(&counters::failed_steals);
+  return ran;
+}
+
+bool stealing_policy::help(worker& w, lineage awaited) noexcept {
+  if (!w.activations.has_room()) return false;
+  const loot found = joins_->find(*this, w, awaited);
+  return found && run(w, found, [&] { w.count(&counters::leaps); });
+}
+
+loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {
+  const seen_piece part = victim.pieces.oldest(only != nullptr ? only->epoch : 0);
+  // It was seen on offer, and its frame is younger than the activation. If that lasts still, the frame was made in it.
+  if (part && (only == nullptr || victim.activations.find(only->epoch))) return {.victim = &victim, .part = part};
+  const loot found = take_task(thief, victim, only);
+  if (!found) victim.ask();
+  return found;
+}
+
+loot stealing_policy::take_any(worker& thief) noexcept {
+  worker* const victim = victims_->choose(thief);
+  return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
+}
+
+bool stealing_policy::shows_work(worker& victim) const noexcept {
+  if (victim.pieces.something_offered() || shows_task(victim)) return true;
+  victim.ask();
+  return false;
+}
+
+bool stealing_policy::work_visible(worker& w) noexcept {
+  bool visible = false;
+  // Everybody is asked, also when the first shows work: the answers come while the others sleep.
+  for (std::uint32_t i = 0; i < w.everybody.size(); ++i) {
+    if (i != w.number && shows_work(w.everybody[i])) visible = true;
+  }
+  return visible;
+}
+
+bool stealing_policy::help_visible(worker& w, lineage awaited) noexcept {
+  return shows_work(w.everybody[awaited.thief]);
 }
 
 detail::run_result stealing_policy::run_proxy(detail::task& t, detail::run_by who) {

@@ -25,12 +25,20 @@ class stealing_policy : public policy, protected taker {
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
 
  protected:
+  loot take(worker& thief, worker& victim, const lineage* only) noexcept final;
   loot take_any(worker& thief) noexcept final;
-  /// Is there something to take from victim? If not, asks it for more. Any thread.
-  [[nodiscard]] virtual bool shows_work(worker& victim) const noexcept = 0;
+
+  /// As take(), tasks of the stack alone, and asking for nothing.
+  virtual loot take_task(worker& thief, worker& victim, const lineage* only) noexcept = 0;
+  /// Any thread. Is there a task to take from victim?
+  [[nodiscard]] virtual bool shows_task(const worker& victim) const noexcept = 0;
+  /// Something was taken from victim.
+  virtual void robbed(worker& /*victim*/) noexcept {}
 
  private:
-  void run(worker& w, const loot& found) noexcept;
+  template <class Claimed>
+  bool run(worker& w, const loot& found, Claimed claimed) noexcept;
+  [[nodiscard]] bool shows_work(worker& victim) const noexcept;
   static detail::run_result run_proxy(detail::task& t, detail::run_by who);
 
   std::unique_ptr<victim_selector> victims_;

@@ -17,6 +17,7 @@
 #include "platform/usable.hpp"
 #include "policy/chase_lev.hpp"
 #include "policy/lace.hpp"
+#include "policy/lazy.hpp"
 #include "victim/random_victim.hpp"
 
 namespace filch {
@@ -92,6 +93,18 @@ std::string join_of(const said& join, const combination& with) {
   return join.value;
 }
 
+bool is_lazy_policy(std::string_view name) { return name.starts_with("lazy_"); }
+
+loop_kind loop_of(const said& loop, const combination& with) {
+  const auto found =
+      std::find_if(with.loops.begin(), with.loops.end(), [&](loop_kind kind) { return name_of(kind) == loop.value; });
+  if (found == with.loops.end()) {
+    reject(loop.where + " '" + loop.value + "' does not go with policy '" + std::string(with.policy) +
+           "'; use one of " + listed(with.loops, [](loop_kind kind) { return std::string(name_of(kind)); }));
+  }
+  return *found;
+}
+
 std::unique_ptr<join_strategy> make_join(std::string_view name) {
   if (name == "leapfrog") return std::make_unique<leapfrog>();
   if (name == "random") return std::make_unique<random_join>();
@@ -101,31 +114,84 @@ std::unique_ptr<join_strategy> make_join(std::string_view name) {
 }  // namespace
 
 const std::vector<combination>& combinations() {
+  using enum loop_kind;
+  const std::vector<std::string_view> joins{"transitive", "leapfrog", "random"};
+  const std::vector<loop_kind> eager{automatic, simple, work_first, help_first, fixed, dynamic};
+  const std::vector<loop_kind> lazy{lazy_breadth, lazy_depth, lazy_depth2};
+  std::vector<loop_kind> all{loop_kind::standard};
+  all.insert(all.end(), lazy.begin(), lazy.end());
+  all.insert(all.end(), eager.begin(), eager.end());
+  std::vector<loop_kind> unasked(all.begin() + 1, all.end());
   static const std::vector<combination> table{
-      {"standard", {"transitive", "leapfrog", "random"}, "transitive", "the default: lace with safe waits"},
-      {"lace", {"transitive", "leapfrog", "random"}, "transitive", "split deque in the task stack (Lace, 2014)"},
-      {"chase_lev", {"transitive", "leapfrog", "random"}, "transitive", "every task visible at once (Chase-Lev, 2005)"},
+      {"standard", joins, "transitive", all, loop_kind::standard,
+       "the default: work is offered when somebody asks, the oldest first"},
+      {"lace", joins, "transitive", all, loop_kind::standard, "split deque in the task stack (Lace, 2014)"},
+      {"chase_lev", joins, "transitive", unasked, automatic, "every task visible at once (Chase-Lev, 2005)"},
+      {"lazy_breadth", joins, "transitive", {lazy_breadth}, lazy_breadth,
+       "one piece or task on offer, of the oldest loop (BF-LS, 2014)"},
+      {"lazy_depth", joins, "transitive", {lazy_depth}, lazy_depth,
+       "one piece or task on offer, of the innermost loop (DF-LS, 2014)"},
+      {"lazy_depth2", joins, "transitive", {lazy_depth2}, lazy_depth2,
+       "two pieces or tasks on offer, of the innermost loop (DF2-LS, 2014)"},
   };
   return table;
+}
+
+std::string_view name_of(loop_kind kind) {
+  switch (kind) {
+    case loop_kind::standard:
+      return "standard";
+    case loop_kind::work_first:
+      return "work_first";
+    case loop_kind::help_first:
+      return "help_first";
+    case loop_kind::simple:
+      return "simple";
+    case loop_kind::automatic:
+      return "auto";
+    case loop_kind::lazy_depth:
+      return "lazy_depth";
+    case loop_kind::lazy_depth2:
+      return "lazy_depth2";
+    case loop_kind::lazy_breadth:
+      return "lazy_breadth";
+    case loop_kind::fixed:
+      return "static";
+    case loop_kind::dynamic:
+      return "dynamic";
+    case loop_kind::inherited:
+      break;
+  }
+  return "";
 }
 
 configuration configure(const options& chosen) {
   const combination& policy = policy_of(choice(chosen.policy, "FILCH_POLICY", "policy", "standard"));
   const std::string join = join_of(choice(chosen.join, "FILCH_JOIN", "join", policy.default_join), policy);
-  if (chosen.steal_half && policy.policy == "chase_lev") {
-    reject("steal_half does not go with policy 'chase_lev'; use policy lace or standard");
+  const loop_kind loop = loop_of(choice(chosen.loop, "FILCH_LOOP", "loop", name_of(policy.default_loop)), policy);
+  const bool asked = policy.policy == "lace" || policy.policy == "standard";
+  if (chosen.steal_half && !asked) {
+    reject("steal_half does not go with policy '" + std::string(policy.policy) + "'; use policy lace or standard");
+  }
+  if (chosen.push_half && !is_lazy_policy(policy.policy)) {
+    reject("push_half does not go with policy '" + std::string(policy.policy) +
+           "'; use policy lazy_breadth, lazy_depth or lazy_depth2");
   }
   if (chosen.stack_bytes < least_stack_bytes || chosen.stack_bytes > most_stack_bytes) {
     reject("stack_bytes '" + std::to_string(chosen.stack_bytes) + "' is out of range; use " +
            std::to_string(least_stack_bytes) + " to " + std::to_string(most_stack_bytes));
   }
-  return {workers_of(chosen), std::string(policy.policy), join, chosen.steal_half, chosen.stack_bytes};
+  return {workers_of(chosen), std::string(policy.policy), join, loop, chosen.steal_half, chosen.push_half,
+          chosen.stack_bytes};
 }
 
 std::unique_ptr<policy> make_policy(const configuration& chosen) {
   auto victims = std::make_unique<random_victim>();
   auto joins = make_join(chosen.join);
   if (chosen.policy == "chase_lev") return std::make_unique<chase_lev>(std::move(victims), std::move(joins));
+  if (is_lazy_policy(chosen.policy)) {
+    return std::make_unique<lazy>(std::move(victims), std::move(joins), rule_of(chosen.loop), chosen.push_half);
+  }
   return std::make_unique<lace>(std::move(victims), std::move(joins), chosen.steal_half);
 }
 

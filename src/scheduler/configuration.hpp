@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <filch/loop.hpp>
 #include <filch/scheduler.hpp>
 
 #include "policy/policy.hpp"
@@ -16,7 +17,9 @@ struct configuration {
   int workers;
   std::string policy;
   std::string join;
+  loop_kind loop;
   bool steal_half;
+  bool push_half;
   std::size_t stack_bytes;
 };
 

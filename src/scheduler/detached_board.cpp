@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "policy/policy.hpp"
+#include "scheduler/joining.hpp"
 #include "scheduler/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/worker.hpp"
@@ -111,9 +112,8 @@ void detached_board::sleep(worker& w, group_rest& group) noexcept {
   here.next = group.waiters;
   group.waiters = &here;
   lock.unlock();
-  w.count(&counters::parks);
   // What a taken task offers meanwhile is not waited for: its owner or an idle worker will run it.
-  w.parker.park();
+  doze(w);
   lock.lock();
   group_waiter** link = &group.waiters;
   while (*link != &here) link = &(*link)->next;

@@ -11,6 +11,10 @@ namespace filch::detail {
 /// owner's again, who has to run it.
 join_result wait_for(worker& w, task& t) noexcept;
 
+/// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work. It answers before it
+/// falls asleep; the caller looks again afterwards.
+void doze(worker& w) noexcept;
+
 /// Joins the newest task of the stack and takes it off. `reclaimed`: the owner has to run it.
 join_result join_newest(worker& w, slot& s) noexcept;
 

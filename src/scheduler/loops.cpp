@@ -1,11 +1,143 @@
-// What loops call off their fast path.
+// What loops call off their fast path: docs/protocols/loops.md.
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/run_loop.hpp>
+
+#include "loop/carve.hpp"
+#include "loop/eager.hpp"
+#include "loop/keep_offered.hpp"
 #include "platform/clock.hpp"
+#include "policy/policy.hpp"
+#include "scheduler/joining.hpp"
+#include "scheduler/scheduler_core.hpp"
+#include "worker/sleepers.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
+namespace {
+
+/// Iterations from there on need not run.
+void cut(loop_whole& whole, std::uint64_t at) noexcept {
+  std::uint64_t before = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
+  while (at < before && !whole.cut_at.compare_exchange_weak(before, at, std::memory_order_relaxed,  // [LW1]
+                                                            std::memory_order_relaxed)) {
+  }
+}
+
+/// A new version whose last bit is another.
+std::uint64_t version_after(worker& w, seen_piece seen) noexcept {
+  const std::uint64_t version = w.new_epoch();
+  return (version ^ task_state::unpack(seen.word).epoch) % 2 != 0 ? version : w.new_epoch();
+}
+
+/// Takes the frame's newest piece back, or the lower part of it. False: none of its pieces is on offer.
+bool take_back_newest(worker& w, loop_frame& f) noexcept {
+  for (piece** link = &f.newest; *link != nullptr; link = &(*link)->older) {
+    piece& p = **link;
+    while (const seen_piece seen = piece_pool::on_offer(p)) {
+      const piece_start start = seen.start().load();
+      const std::uint64_t high = p.high.load();
+      const piece_start rest = rest_of_piece(*f.whole, start, high);
+      if (rest.low == high) {
+        if (!w.pieces.take_back(seen)) continue;
+        *link = p.older;
+        w.pieces.put(p);
+        w.rules.piece_taken_back(w);
+      } else {
+        if (!piece_pool::shorten(seen, rest, version_after(w, seen))) continue;
+      }
+      w.count(&counters::transactions);
+      f.next = start.low;
+      f.last = rest.low;
+      f.chunks = start.chunks - rest.chunks;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Waits for the frame's pieces, none of which is on offer any more.
+void wait_for_pieces(worker& w, loop_frame& f) noexcept {
+  while (f.newest != nullptr) {
+    piece& p = *f.newest;
+    wait_for(w, p);
+    f.newest = p.older;
+    w.pieces.put(p);
+  }
+}
+
+}  // namespace
 
 chunk_timer::chunk_timer() noexcept : since_(platform::now_ns()) {}
 
 std::int64_t chunk_timer::ns() const noexcept { return platform::now_ns() - since_; }
+
+void check_kind(const worker_core& w, loop_kind kind) {
+  if (kind != loop_kind::standard || static_cast<const worker&>(w).rules.can_be_asked()) return;
+  throw std::invalid_argument("filch: loop 'standard' does not go with policy '" + std::string(w.home->policy()) +
+                              "', whose owners nobody can ask for work; use another way to split the loop or policy "
+                              "'standard'");
+}
+
+void begin_eager(worker_core& core, loop_frame& f, part_origin origin) noexcept {
+  auto& w = static_cast<worker&>(core);
+  if (begin_eagerly(w, f, origin)) w.idle.offered(w);
+}
+
+void attend_loop(worker_core& core, loop_frame& f) noexcept {
+  auto& w = static_cast<worker&>(core);
+  loop_whole& whole = *f.whole;
+  if (whole.stop != nullptr && whole.stop->stop_requested()) cut(whole, 0);
+  const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
+  if (cut_at < f.last) f.last = std::max(f.next, cut_at);
+  w.polled = &f;
+  if (w.must_attend(nullptr)) w.rules.answer(w);
+  if (f.polls && is_lazy(whole.kind)) keep_offered(w, whole.kind);
+  w.polled = nullptr;
+}
+
+bool continue_loop(worker_core& core, loop_frame& f) noexcept {
+  auto& w = static_cast<worker&>(core);
+  loop_whole& whole = *f.whole;
+  for (;;) {
+    if (whole.kind == loop_kind::dynamic && next_handed_out(f)) return true;
+    if (!take_back_newest(w, f)) break;
+    const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
+    f.last = std::max(f.next, std::min(f.last, cut_at));
+    if (f.next == f.last) continue;
+    w.count(&counters::coalesced);
+    if (!f.gives) begin_eager(w, f, part_origin::taken_back);
+    return true;
+  }
+  w.count(&counters::synchronizations);
+  wait_for_pieces(w, f);
+  return false;
+}
+
+void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
+  auto& w = static_cast<worker&>(core);
+  loop_whole& whole = *f.whole;
+  {
+    const std::lock_guard lock(w.home->core().failures_mutex());
+    if (whole.error == nullptr || at < whole.error_at) {
+      whole.error = std::current_exception();
+      whole.error_at = at;
+    }
+  }
+  cut(whole, at);
+  // What the frame has left, here and in pieces, is above.
+  f.next = f.last;
+  while (take_back_newest(w, f)) f.next = f.last;
+  wait_for_pieces(w, f);
+}
+
+void rethrow_from(loop_whole& whole) {
+  if (whole.error != nullptr) std::rethrow_exception(std::exchange(whole.error, nullptr));
+}
 
 }  // namespace filch::detail

@@ -1,3 +1,4 @@
+#include <filch/combinations.hpp>
 #include <filch/scheduler.hpp>
 
 #include "scheduler/scheduler_core.hpp"
@@ -19,6 +20,8 @@ int scheduler::workers() const noexcept { return core_->chosen().workers; }
 std::string_view scheduler::policy() const noexcept { return core_->chosen().policy; }
 
 std::string_view scheduler::join() const noexcept { return core_->chosen().join; }
+
+std::string_view scheduler::loop() const noexcept { return name_of(core_->chosen().loop); }
 
 scheduler& scheduler::default_scheduler() {
   // Never destroyed: static objects may fork tasks in their destructors, in whatever order those run, and a child

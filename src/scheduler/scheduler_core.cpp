@@ -24,6 +24,9 @@ constexpr std::array counter_pairs{
     counter_pair{&counters::shrinks, &statistics::shrinks},
     counter_pair{&counters::offers, &statistics::offers},
     counter_pair{&counters::splits, &statistics::splits},
+    counter_pair{&counters::transactions, &statistics::transactions},
+    counter_pair{&counters::synchronizations, &statistics::synchronizations},
+    counter_pair{&counters::coalesced, &statistics::coalesced},
     counter_pair{&counters::migrations, &statistics::migrations},
     counter_pair{&counters::parks, &statistics::parks},
 };
@@ -72,6 +75,7 @@ worker& scheduler_core::add_worker() {
   auto w =
       std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, team_, idle_, *policy_, chosen_.stack_bytes);
   w->offered = policy_->make_offer();
+  w->kind = chosen_.loop;
   team_.add(std::move(w));
   return team_[number];
 }

@@ -1,5 +1,7 @@
 #include "worker/sleepers.hpp"
 
+#include <algorithm>
+
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
@@ -74,6 +76,13 @@ void sleepers::offered(worker& by) noexcept {
   }
   // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
   if (waiting_.load(std::memory_order_seq_cst) != 0) by.wake_waiter();
+}
+
+unsigned sleepers::hungry(unsigned most) const noexcept {
+  // [SL10] relaxed: a hint.
+  const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+  const std::uint64_t hungry = counts / one_searching + (counts % one_searching != 0 ? 1 : 0);
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(hungry, 1, most));
 }
 
 void sleepers::wake_all() noexcept {

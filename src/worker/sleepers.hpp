@@ -34,6 +34,8 @@ class sleepers {
   void offered(worker& by) noexcept;
   /// The same, where there is no offering worker.
   void offered() noexcept;
+  /// Workers that look for work, and one more if others sleep; 1 to `most`. A hint.
+  [[nodiscard]] unsigned hungry(unsigned most) const noexcept;
   /// Wakes everybody: the scheduler stops.
   void wake_all() noexcept;
 

@@ -3,6 +3,8 @@
 //     pending -> taken -> done | failed            one task stolen
 //     pending -> batched -> taken -> done | failed  one of several stolen together, not begun yet
 //     batched -> reclaimed                          its owner took it back before anybody began
+//     offered -> taken -> done                      a piece of a loop; `offered` again, with a new version, when shortened
+//     offered -> reclaimed                          its owner took it back
 //
 // `waiting` may be added to a taken state by the owner, who then sleeps until the task is done.
 #pragma once
@@ -13,7 +15,7 @@
 
 namespace filch {
 
-enum class task_status : std::uint8_t { pending, taken, batched, reclaimed, done, failed };
+enum class task_status : std::uint8_t { pending, taken, batched, reclaimed, done, failed, offered };
 
 struct task_state {
   static constexpr unsigned epoch_bits = 43;
@@ -21,7 +23,7 @@ struct task_state {
   task_status status = task_status::pending;
   bool waiting = false;
   std::uint16_t thief = 0;  ///< number of the worker that has it
-  std::uint64_t epoch = 0;  ///< of that worker's activation (taken) or batch (batched)
+  std::uint64_t epoch = 0;  ///< of that worker's activation (taken) or batch (batched); version (offered)
 
   [[nodiscard]] static task_state unpack(std::uint64_t word) noexcept {
     return {.status = static_cast<task_status>(word & 7),

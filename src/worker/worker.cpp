@@ -36,15 +36,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
   sites = &own_sites_;
 }
 
-template <class Claim>
-bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
-  const std::uint64_t epoch = new_epoch();
-  detail::slot* const own_base = head.load();
-  activations.begin(epoch, index_of(own_base));
-  if (!claim(task_state{.status = task_status::taken, .thief = number, .epoch = epoch}.pack())) {
-    activations.end();
-    return false;
-  }
+void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept {
   const running here{innermost_, &t, owner};
   const void* const outer_frame = frame;
   detail::loop_site* const outer_site = std::exchange(site, nullptr);
@@ -58,7 +50,6 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
   activations.end();
   offered->activation_ended();
   if (result != detail::run_result::released) finish(t, *owner, result);
-  return true;
 }
 
 void worker::finish(detail::task& t, worker& owner, detail::run_result result) noexcept {
@@ -87,13 +78,13 @@ void worker::run_batched(detail::task& t, worker& owner, std::uint64_t expected)
 }
 
 void worker::wake_waiter() noexcept {
-  // Enough to find the one that matters: tasks nest this deep only under the random join.
+  // All of them: what is offered may be part of an outer loop, and then helps only those who wait for that. Enough to
+  // find who matters: tasks nest this deep only under the random join.
   int depth = 64;
   for (const running* r = innermost_; r != nullptr && depth > 0; r = r->outer, --depth) {
     // [TS6] relaxed: with [SL7] before it, a mark set before the waiter's last look is seen.
     if (r->owner != nullptr && task_state::unpack(r->t->state.load(std::memory_order_relaxed)).waiting) {
       r->owner->parker.unpark();
-      return;
     }
   }
 }

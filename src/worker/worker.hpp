@@ -14,6 +14,7 @@
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
 #include "worker/activation_list.hpp"
+#include "worker/piece_pool.hpp"
 #include "worker/task_state.hpp"
 
 namespace filch {
@@ -25,7 +26,8 @@ class team;
 /// Counters of one worker, named as in statistics.hpp. The owner counts; any thread reads.
 struct counters {
   using value = platform::atomic<std::uint64_t>;
-  value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, migrations{0}, parks{0};
+  value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, transactions{0},
+      synchronizations{0}, coalesced{0}, migrations{0}, parks{0};
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -51,13 +53,20 @@ class worker : public detail::worker_core {
     return static_cast<std::uint32_t>(s - base);
   }
 
-  /// Any thread. Asks the owner to look.
-  void raise() noexcept {
-    // Only written when it changes, so that asking again does not take the line from the owner. [AT1]
-    if (attention.load(std::memory_order_relaxed) != nullptr) attention.store(nullptr, std::memory_order_relaxed);
+  /// Owner. Makes itself look.
+  void raise() noexcept { attention.store(nullptr, std::memory_order_relaxed); }  // [AT1]
+  /// Any thread. Asks the owner to look, and wakes it for that when it sleeps inside of a wait.
+  void ask() noexcept {
+    // Only written when it changes, so that asking again does not take the line from the owner.
+    // [AT2] seq_cst: after the asker's look for work, and before its look whether the owner sleeps ([AT4]). What it reads
+    // is not older than the owner's last answer ([AT3]) if that was before the asker announced its sleep ([SL3]).
+    if (attention.load(std::memory_order_seq_cst) == nullptr) return;
+    attention.store(nullptr, std::memory_order_seq_cst);
+    if (dozing.load(std::memory_order_seq_cst)) parker.unpark();  // [AT4]
   }
-  /// The owner has looked.
-  void calm() noexcept { attention.store(end, std::memory_order_relaxed); }  // [AT1]
+  /// Owner. It has looked, and answered.
+  // [AT3] seq_cst: after the offer and before the look for sleepers ([SL1]); pairs with [AT2].
+  void calm() noexcept { attention.store(end, std::memory_order_seq_cst); }
 
   void count(counters::value counters::* which) noexcept {
     auto& c = counted.*which;
@@ -78,13 +87,17 @@ class worker : public detail::worker_core {
   /// Runs a batched task unless its owner has taken it back.
   void run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept;
 
+  /// Takes a piece and runs it; calls `claimed` in between. False: somebody else was faster.
+  template <class Claimed>
+  bool run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept;
+
   /// Tells the owner of a task that this worker has run it, and wakes it when it sleeps.
   static void finish(detail::task& t, worker& owner, detail::run_result result) noexcept;
 
   /// A number for a new activation, root or batch of this worker.
-  [[nodiscard]] std::uint64_t new_epoch() noexcept { return ++epoch_; }
+  [[nodiscard]] std::uint64_t new_epoch() noexcept { return ++epoch; }
 
-  /// Wakes somebody who sleeps until one of the tasks is done that this worker is in the middle of.
+  /// Wakes those who sleep until one of the tasks is done that this worker is in the middle of.
   void wake_waiter() noexcept;
 
   const std::uint16_t number;
@@ -94,9 +107,11 @@ class worker : public detail::worker_core {
   detail::slot* const base;               ///< any thread: first slot of the task stack
   activation_list activations;            ///< any thread may ask
   std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
+  piece_pool pieces;                      ///< of loops; what of it is for thieves, the pool says
   counters counted;                       ///< any thread may read
   // What a waker looks at, on one cache line.
   alignas(64) platform::atomic<bool> sleeping{false};  ///< any thread: idle and asleep; see sleepers
+  platform::atomic<bool> dozing{false};                ///< any thread: asleep, or nearly, in a wait
   platform::parker parker;                             ///< any thread may unpark
 
  private:
@@ -109,11 +124,37 @@ class worker : public detail::worker_core {
 
   template <class Claim>
   bool run_claimed(detail::task& t, worker* owner, Claim claim) noexcept;
+  void run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept;
 
   detail::loop_sites own_sites_;
   const running* innermost_ = nullptr;
-  std::uint64_t epoch_ = 0;
   std::uint64_t seed_;
 };
+
+template <class Claim>
+bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
+  const std::uint64_t number_of_this = new_epoch();
+  detail::slot* const own_base = head.load();
+  activations.begin(number_of_this, index_of(own_base));
+  if (!claim(task_state{.status = task_status::taken, .thief = number, .epoch = number_of_this}.pack())) {
+    activations.end();
+    return false;
+  }
+  run_as_activation(t, owner, own_base);
+  return true;
+}
+
+template <class Claimed>
+bool worker::run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept {
+  return run_claimed(*seen.p, &owner, [&](std::uint64_t taken) {
+    // [PP12] release: the activation's entry, as [TS1]. The piece itself was acquired by [PP3].
+    if (!seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_release, std::memory_order_relaxed)) {
+      return false;
+    }
+    seen.p->taken.store(seen.start().load());
+    claimed();
+    return true;
+  });
+}
 
 }  // namespace filch

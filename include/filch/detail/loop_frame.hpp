@@ -1,0 +1,94 @@
+// Loops in progress as the scheduler sees them (DESIGN section 1, point 6; docs/protocols/loops.md).
+//
+// A loop is one `loop_whole`, in the frame of the function that runs it, and one `loop_frame` for each worker that runs
+// a part of it. A frame is an interval of the loop's iterations: its owner runs it from the low end, and cuts pieces off
+// its high end for others. What has been cut off is in the frame's list of pieces until it has run.
+//
+// Invariants
+//  1. [next, last) is what the owner has not begun. It is changed by the owner only, between its own instructions.
+//  2. The pieces of a frame are above its interval, the newest nearest to it. So taking them back newest first runs a
+//     loop that nobody helps with in serial order.
+//  3. A frame ends when its interval is empty and each of its pieces was taken back or has run.
+//  4. Frames of a worker nest as calls do. Numbers grow from the outside in, also across activations: a frame with a
+//     number above an activation's was made inside of it, as long as that activation lasts.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <stop_token>
+
+#include <filch/detail/worker_core.hpp>
+#include <filch/loop.hpp>
+#include <filch/platform/memory.hpp>
+
+namespace filch {
+struct piece;
+}
+
+namespace filch::detail {
+
+struct loop_whole;
+
+/// Where the part of a loop came from that a worker begins to run.
+enum class part_origin : std::uint8_t { whole, stolen, taken_back };
+
+/// Runs [low, high) of a loop on the calling worker.
+using part_function = void (*)(worker_core&, loop_whole&, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
+                               part_origin) noexcept;
+
+struct loop_whole {
+  static constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
+
+  const void* block;       ///< shape and body
+  part_function run_part;
+  std::uint64_t size;      ///< iterations
+  std::uint64_t grain;     ///< at least 1
+  const std::stop_token* stop;
+  loop_kind kind;          ///< not `inherited`
+  bool grain_given;
+  /// Iterations from here on need not run: the lowest one that threw, or 0 after a stop. [LW1] relaxed: a hint to end
+  /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
+  platform::atomic<std::uint64_t> cut_at{nowhere};
+  platform::atomic<std::uint64_t> handed_out{0};  ///< kind `dynamic`: iterations that somebody has
+  // Under the scheduler's lock:
+  std::exception_ptr error{};
+  std::uint64_t error_at = 0;                     ///< which iteration threw it
+};
+
+struct loop_frame {
+  loop_whole* whole;
+  loop_frame* outer;
+  std::uint64_t next;
+  std::uint64_t last;
+  std::uint64_t number;
+  slot* head;               ///< of the task stack when the frame began: which tasks are older
+  std::uint64_t least;      ///< bounds for the size of a chunk
+  std::uint64_t most;
+  loop_site* site;
+  piece* newest = nullptr;
+  std::uint32_t chunks = 0; ///< kind `automatic`: into so many more it may be cut
+  bool gives = false;       ///< others may ask for a part of it
+  bool polls = false;       ///< has to look around after each chunk, asked or not
+};
+
+/// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.
+[[gnu::cold, gnu::noinline]] void check_kind(const worker_core& w, loop_kind kind);
+
+/// Prepares a frame whose loop is not split on demand: cuts off at once what its way of splitting wants.
+[[gnu::noinline]] void begin_eager(worker_core& w, loop_frame& f, part_origin origin) noexcept;
+
+/// Between two chunks: answers whoever asks, and sees whether the loop ends early.
+[[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_frame& f) noexcept;
+
+/// The frame's interval is empty: takes a piece back and makes it the interval; or waits for those that others run.
+/// False: nothing is left.
+[[gnu::noinline]] bool continue_loop(worker_core& w, loop_frame& f) noexcept;
+
+/// Notes the exception in flight, which iteration `at` threw, and drops what is left of the frame.
+[[gnu::cold, gnu::noinline]] void fail_loop(worker_core& w, loop_frame& f, std::uint64_t at) noexcept;
+
+/// The loop ended before its end: throws its exception, if that is why.
+[[gnu::cold, gnu::noinline]] void rethrow_from(loop_whole& whole);
+
+}  // namespace filch::detail

@@ -1,0 +1,86 @@
+#include "loop/carve.hpp"
+
+#include <algorithm>
+
+namespace filch {
+namespace {
+
+/// Fewer iterations are not worth a piece.
+std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
+  return std::min(std::max(f.site->chunk, f.least), f.most);
+}
+
+bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
+  if (!f.gives || f.next >= f.last) return false;
+  // Between two chunks the frame's owner is about to run the next one itself.
+  return f.last - f.next > least_piece(f) || &f != w.polled;
+}
+
+/// Lets go of those of the frame's pieces that have run. A long loop may give thousands of them.
+void forget_finished(worker& w, detail::loop_frame& f) noexcept {
+  for (piece** link = &f.newest; *link != nullptr;) {
+    piece& p = **link;
+    // [PP14] acquire: what the piece did, as [TS3].
+    if (task_state::unpack(p.state.load(std::memory_order_acquire)).finished()) {
+      *link = p.older;
+      w.pieces.put(p);
+    } else {
+      link = &p.older;
+    }
+  }
+}
+
+}  // namespace
+
+detail::loop_frame* giver(const worker& w, giving_order order) noexcept {
+  detail::loop_frame* found = nullptr;
+  for (detail::loop_frame* f = w.loops; f != nullptr; f = f->outer) {
+    if (!can_give(w, *f)) continue;
+    found = f;
+    if (order == giving_order::innermost) break;
+  }
+  return found;
+}
+
+bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t chunks) noexcept {
+  piece* const p = w.pieces.get();
+  if (p == nullptr) return false;
+  p->run.store(&run_stolen_piece);
+  p->whole.store(f.whole);
+  p->high.store(f.last);
+  // [PP13] release: pairs with [PP11].
+  p->number.store(f.number, std::memory_order_release);
+  p->older = f.newest;
+  f.newest = p;
+  f.last = from;
+  w.pieces.offer(*p, {from, chunks}, w.new_epoch());
+  w.count(&counters::transactions);
+  return true;
+}
+
+bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
+  forget_finished(w, f);
+  const std::uint64_t least = least_piece(f);
+  const std::uint64_t rest = f.last - f.next;
+  std::uint64_t left = rest > least ? rest / 2 : rest;
+  parts = std::clamp<std::uint64_t>(left / least, 1, parts);
+  bool given = false;
+  for (; parts != 0; --parts) {
+    const std::uint64_t size = left / parts;
+    if (!give(w, f, f.last - size, 0)) break;
+    left -= size;
+    given = true;
+  }
+  if (given) w.count(&counters::splits);
+  return given;
+}
+
+detail::run_result run_stolen_piece(detail::task& t, detail::run_by /*who*/) {
+  auto& p = static_cast<piece&>(t);
+  const piece_start start = p.taken.load();
+  detail::loop_whole& whole = *p.whole.load();
+  whole.run_part(*detail::self, whole, start.low, p.high.load(), start.chunks, detail::part_origin::stolen);
+  return detail::run_result::done;
+}
+
+}  // namespace filch

@@ -1,0 +1,137 @@
+#include "loop/eager.hpp"
+
+#include <algorithm>
+
+#include <filch/detail/run_loop.hpp>
+
+#include "loop/carve.hpp"
+#include "worker/team.hpp"
+
+namespace filch {
+namespace {
+
+using detail::loop_frame;
+using detail::part_origin;
+
+std::uint64_t size_of(const loop_frame& f) noexcept { return f.last - f.next; }
+
+// Halves are pushed, the outermost first, until a grain is left.
+bool begin_simple(worker& w, loop_frame& f) noexcept {
+  bool gave = false;
+  while (size_of(f) > f.whole->grain && give(w, f, f.last - size_of(f) / 2, 0)) gave = true;
+  return gave;
+}
+
+// The same until the chunks run out, whose number is halved as well.
+bool begin_automatic(worker& w, loop_frame& f, part_origin origin) noexcept {
+  if (origin == part_origin::stolen) {
+    f.chunks = std::max(f.chunks, automatic_chunks_if_stolen);
+  } else if (origin == part_origin::whole) {
+    f.chunks = automatic_chunks_per_worker * static_cast<std::uint32_t>(w.home->workers());
+  }
+  bool gave = false;
+  while (f.chunks > 1 && size_of(f) > f.whole->grain) {
+    const std::uint32_t given = f.chunks / 2;
+    if (!give(w, f, f.last - size_of(f) / 2, given)) break;
+    f.chunks -= given;
+    gave = true;
+  }
+  return gave;
+}
+
+// One grain is kept, the rest is one piece.
+bool begin_work_first(worker& w, loop_frame& f) noexcept {
+  return size_of(f) > f.whole->grain && give(w, f, f.next + f.whole->grain, 0);
+}
+
+// A piece for each grain but the first, the last one first, so that the owner goes on in order.
+bool begin_help_first(worker& w, loop_frame& f) noexcept {
+  bool gave = false;
+  while (size_of(f) > f.whole->grain) {
+    const std::uint64_t odd = size_of(f) % f.whole->grain;
+    if (!give(w, f, f.last - (odd != 0 ? odd : f.whole->grain), 0)) break;
+    gave = true;
+  }
+  return gave;
+}
+
+bool begin_fixed(worker& w, loop_frame& f) noexcept {
+  bool gave = false;
+  for (auto parts = static_cast<std::uint64_t>(w.home->workers()); parts > 1 && size_of(f) > f.whole->grain; --parts) {
+    const std::uint64_t size = std::max(size_of(f) / parts, f.whole->grain);
+    if (size >= size_of(f) || !give(w, f, f.last - size, 0)) break;
+    gave = true;
+  }
+  return gave;
+}
+
+// Empty pieces: who takes one gets chunks. The iterations are the whole loop's.
+bool begin_dynamic(worker& w, loop_frame& f) noexcept {
+  const std::uint64_t grain = f.whole->grain;
+  const std::uint64_t chunks = size_of(f) / grain + (size_of(f) % grain != 0 ? 1 : 0);
+  f.last = f.next;
+  bool gave = false;
+  for (std::uint64_t n = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.home->workers()), chunks); n > 1; --n) {
+    if (!give(w, f, f.last, 0)) break;
+    gave = true;
+  }
+  return gave;
+}
+
+}  // namespace
+
+bool begin_eagerly(worker& w, loop_frame& f, part_origin origin) noexcept {
+  switch (f.whole->kind) {
+    case loop_kind::simple:
+      return begin_simple(w, f);
+    case loop_kind::automatic:
+      return begin_automatic(w, f, origin);
+    case loop_kind::work_first:
+      return begin_work_first(w, f);
+    case loop_kind::help_first:
+      // Its pieces are not cut again.
+      return begin_help_first(w, f);
+    case loop_kind::fixed:
+      return origin == part_origin::whole && begin_fixed(w, f);
+    case loop_kind::dynamic:
+      return origin == part_origin::whole && begin_dynamic(w, f);
+    default:
+      return false;
+  }
+}
+
+piece_start rest_of_piece(const detail::loop_whole& whole, piece_start start, std::uint64_t high) noexcept {
+  const std::uint64_t size = high - start.low;
+  switch (whole.kind) {
+    case loop_kind::work_first:
+      if (size > whole.grain) return {start.low + whole.grain, 0};
+      break;
+    case loop_kind::automatic:
+      if (start.chunks > 1 && size > whole.grain) return {high - size / 2, start.chunks / 2};
+      break;
+    case loop_kind::simple:
+    case loop_kind::lazy_depth:
+    case loop_kind::lazy_depth2:
+    case loop_kind::lazy_breadth:
+      if (size > whole.grain) return {high - size / 2, 0};
+      break;
+    default:
+      break;
+  }
+  return {high, 0};
+}
+
+bool next_handed_out(loop_frame& f) noexcept {
+  detail::loop_whole& whole = *f.whole;
+  // [LW2] relaxed: only who gets which iterations; the loop's data came with the piece, the results go with its join.
+  const std::uint64_t low = whole.handed_out.load(std::memory_order_relaxed) < whole.size
+                                ? whole.handed_out.fetch_add(whole.grain, std::memory_order_relaxed)
+                                : whole.size;
+  const std::uint64_t end = std::min(whole.size, whole.cut_at.load(std::memory_order_relaxed));  // [LW1]
+  if (low >= end) return false;
+  f.next = low;
+  f.last = low + std::min(whole.grain, end - low);
+  return true;
+}
+
+}  // namespace filch

@@ -1,0 +1,20 @@
+#include "loop/keep_offered.hpp"
+
+#include "worker/sleepers.hpp"
+
+namespace filch {
+
+void keep_offered(worker& w, loop_kind kind) noexcept {
+  const lazy_rule rule = rule_of(kind);
+  bool gave = false;
+  for (unsigned offered = w.pieces.count_offered(rule.threshold); offered < rule.threshold; ++offered) {
+    detail::loop_frame* const f = giver(w, rule.order);
+    if (f == nullptr || !give_half(w, *f, 1)) break;
+    gave = true;
+  }
+  if (!gave) return;
+  w.count(&counters::offers);
+  w.idle.offered(w);
+}
+
+}  // namespace filch

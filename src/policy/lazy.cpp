@@ -1,0 +1,42 @@
+#include "policy/lazy.hpp"
+
+#include <utility>
+
+#include "worker/sleepers.hpp"
+
+namespace filch {
+
+lazy::lazy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, lazy_rule rule,
+           bool push_half)
+    : lace(std::move(victims), std::move(joins), false), rule_(rule), push_half_(push_half) {}
+
+void lazy::answer(worker& w) noexcept {
+  unsigned offered = shared_tasks(w) + w.pieces.count_offered(rule_.threshold);
+  bool gave = false;
+  while (offered < rule_.threshold && offer_one(w)) {
+    ++offered;
+    gave = true;
+  }
+  // A thief that comes between the offer and this finds attention raised and does not raise it again. The next one that
+  // finds nothing asks.
+  if (offered >= rule_.threshold) w.calm();
+  if (!gave) return;
+  w.count(&counters::offers);
+  w.idle.offered(w);
+}
+
+bool lazy::offer_one(worker& w) const noexcept {
+  const std::uint32_t tasks = private_tasks(w);
+  detail::loop_frame* const f = giver(w, rule_.order);
+  const bool loop_first = tasks == 0 || rule_.order == giving_order::innermost || (f != nullptr && f->head <= w.split.load());
+  if (f != nullptr && loop_first && give_half(w, *f, 1)) return true;
+  if (tasks == 0) return false;
+  share(w, push_half_ ? (tasks + 1) / 2 : 1);
+  return true;
+}
+
+void lazy::piece_taken_back(worker& w) noexcept { w.raise(); }
+
+void lazy::robbed(worker& victim) noexcept { victim.ask(); }
+
+}  // namespace filch

@@ -1,0 +1,157 @@
+#include "worker/piece_pool.hpp"
+
+#include <bit>
+
+namespace filch {
+namespace {
+
+constexpr std::uint32_t pieces_per_page = 64;
+
+std::uint64_t offered_word(std::uint64_t version) noexcept {
+  return task_state{.status = task_status::offered, .epoch = version}.pack();
+}
+
+std::uint64_t bit_of(const piece& p) noexcept { return std::uint64_t{1} << (p.index % pieces_per_page); }
+
+}  // namespace
+
+struct piece_pool::page {
+  alignas(64) platform::atomic<std::uint64_t> offered;
+  platform::atomic<std::uint64_t> used;
+  piece pieces[pieces_per_page];
+};
+
+piece_pool::piece_pool()
+    : memory_(most_pages * sizeof(page)),
+      // Zeroed pages are records that nobody uses: no part of one is read before it is written, but for its state.
+      pages_(static_cast<page*>(memory_.data())) {}
+
+// [PP6] seq_cst: as [PP2] and [PP4], for the first piece of a new page.
+std::uint32_t piece_pool::pages() const noexcept { return count_.load(std::memory_order_seq_cst); }
+
+const platform::atomic<std::uint64_t>& piece_pool::used_of(std::uint32_t index) const noexcept {
+  return pages_[index].used;
+}
+
+piece* piece_pool::get() noexcept {
+  for (std::uint32_t i = first_free_; i < most_pages; ++i) {
+    page& in = pages_[i];
+    const std::uint64_t used = in.used.load(std::memory_order_relaxed);  // the owner's own
+    if (~used == 0) continue;
+    first_free_ = i;
+    if (i >= pages()) count_.store(i + 1, std::memory_order_seq_cst);  // [PP6]
+    const auto which = static_cast<std::uint32_t>(std::countr_one(used));
+    piece& p = in.pieces[which];
+    p.index = i * pieces_per_page + which;
+    in.used.store(used | bit_of(p), std::memory_order_relaxed);  // [PP5]
+    return &p;
+  }
+  first_free_ = most_pages;
+  return nullptr;
+}
+
+void piece_pool::put(piece& p) noexcept {
+  conceal(p);
+  const std::uint32_t i = p.index / pieces_per_page;
+  auto& used = pages_[i].used;
+  used.store(used.load(std::memory_order_relaxed) & ~bit_of(p), std::memory_order_relaxed);  // [PP5]
+  if (i < first_free_) first_free_ = i;
+}
+
+void piece_pool::conceal(const piece& p) noexcept {
+  auto& offered = pages_[p.index / pieces_per_page].offered;
+  const std::uint64_t before = offered.load(std::memory_order_relaxed);  // the owner's own
+  // relaxed: a bit too many does no harm, its record's state tells.
+  if ((before & bit_of(p)) != 0) offered.store(before & ~bit_of(p), std::memory_order_relaxed);
+}
+
+void piece_pool::offer(piece& p, piece_start start, std::uint64_t version) noexcept {
+  p.starts[version & 1].store(start);
+  // [PP1] release: what the piece consists of, for [PP3].
+  p.state.store(offered_word(version), std::memory_order_release);
+  auto& offered = pages_[p.index / pieces_per_page].offered;
+  // [PP2] seq_cst: the piece, for whoever sees the bit ([PP4]); and before the look for sleepers ([SL1]) in the one
+  // total order, so that a worker which falls asleep ([SL3]) is seen, or sees the bit.
+  offered.store(offered.load(std::memory_order_relaxed) | bit_of(p), std::memory_order_seq_cst);
+}
+
+seen_piece piece_pool::on_offer(piece& p) noexcept {
+  // [PP7] relaxed: the owner's own piece; when it was taken, [TS3] gets what was done.
+  const std::uint64_t word = p.state.load(std::memory_order_relaxed);
+  if (task_state::unpack(word).status != task_status::offered) return {};
+  return {&p, word};
+}
+
+bool piece_pool::take_back(seen_piece seen) noexcept {
+  // [PP8] relaxed: that it is one of owner and thief who has the piece follows from the word alone.
+  if (!seen.p->state.compare_exchange_strong(seen.word, task_state{.status = task_status::reclaimed}.pack(),
+                                             std::memory_order_relaxed, std::memory_order_relaxed)) {
+    return false;
+  }
+  conceal(*seen.p);
+  return true;
+}
+
+bool piece_pool::shorten(seen_piece seen, piece_start to, std::uint64_t version) noexcept {
+  seen.p->starts[version & 1].store(to);
+  // [PP9] release: the new start, for [PP3].
+  return seen.p->state.compare_exchange_strong(seen.word, offered_word(version), std::memory_order_release,
+                                               std::memory_order_relaxed);
+}
+
+unsigned piece_pool::count_offered(unsigned limit) noexcept {
+  unsigned count = 0;
+  for (std::uint32_t i = 0; i < pages() && count < limit; ++i) {
+    page& in = pages_[i];
+    std::uint64_t offered = in.offered.load(std::memory_order_relaxed);  // the owner's own
+    for (std::uint64_t left = offered; left != 0 && count < limit; left &= left - 1) {
+      piece& p = in.pieces[std::countr_zero(left)];
+      if (on_offer(p)) {
+        ++count;
+      } else {
+        conceal(p);
+      }
+    }
+  }
+  return count;
+}
+
+seen_piece piece_pool::oldest(std::uint64_t above) const noexcept {
+  seen_piece found;
+  std::uint64_t version = 0;
+  const std::uint32_t end = pages();
+  for (std::uint32_t i = 0; i < end && !found; ++i) {
+    page& in = pages_[i];
+    // [PP4] seq_cst: after [SL3] in the one total order; pairs with [PP2].
+    for (std::uint64_t left = in.offered.load(std::memory_order_seq_cst); left != 0; left &= left - 1) {
+      piece& p = in.pieces[std::countr_zero(left)];
+      // [PP3] acquire: what the piece consists of, from [PP1] or [PP9], for whoever takes it.
+      const std::uint64_t word = p.state.load(std::memory_order_acquire);
+      const task_state state = task_state::unpack(word);
+      if (state.status != task_status::offered || (found && state.epoch > version)) continue;
+      // relaxed: should the record be used again by now, taking it fails.
+      if (p.number.load(std::memory_order_relaxed) <= above) continue;
+      found = {&p, word};
+      version = state.epoch;
+    }
+  }
+  return found;
+}
+
+bool piece_pool::is_taken(std::uint32_t index, std::uint64_t bits, std::uint64_t above, lineage& who) const noexcept {
+  const piece& p = pages_[index].pieces[std::countr_zero(bits)];
+  // [PP10] acquire: the activation's entry, as [TS7].
+  const std::uint64_t word = p.state.load(std::memory_order_acquire);
+  const task_state state = task_state::unpack(word);
+  if (state.status != task_status::taken) return false;
+  // [PP11] acquire: pairs with the release that writes a number. If this is the number of a later use of the record,
+  // the next line sees that the state has changed.
+  if (p.number.load(std::memory_order_acquire) <= above) return false;
+  // relaxed: ordered by [PP11].
+  const task_state again = task_state::unpack(p.state.load(std::memory_order_relaxed));
+  if (again.status != task_status::taken || again.epoch != state.epoch || again.thief != state.thief) return false;
+  who = {state.thief, state.epoch};
+  return true;
+}
+
+}  // namespace filch

@@ -1,0 +1,111 @@
+// The pieces of loops that a worker has cut off: on offer, or run by somebody else (docs/protocols/loops.md).
+//
+// A piece is a task whose state word is the whole protocol. On offer, the word carries a version that no piece of this
+// worker had before; a thief takes the piece, and the owner takes it back or shortens it, by one compare-and-swap of
+// that word. So a thief that looks at a record which has meanwhile been used again can only fail. Records are never
+// given back to the system while the worker lives, which is what lets anybody look.
+//
+// Invariants
+//  1. What a piece consists of is written by the owner before it is on offer, and read by whoever took it. Its low end is
+//     kept twice, and the version's last bit tells which one holds: shortening writes the other and then changes the
+//     version, so that a thief sees the one or the other and never a mixture.
+//  2. `offered` of a page is a superset of its pieces on offer, `used` a superset of those that are taken.
+//  3. Only the owner writes `offered`, `used`, and the number of pages.
+#pragma once
+
+#include <cstdint>
+
+#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/task.hpp>
+#include <filch/platform/memory.hpp>
+
+#include "platform/mapping.hpp"
+#include "worker/task_state.hpp"
+
+namespace filch {
+
+/// The part of a piece that changes when it is shortened.
+struct piece_start {
+  std::uint64_t low;
+  std::uint32_t chunks;
+};
+
+struct alignas(64) piece : detail::task {
+  platform::atomic<std::uint64_t> number;  ///< of the frame it was cut from
+  platform::shared<detail::loop_whole*> whole;
+  platform::shared<std::uint64_t> high;
+  platform::shared<piece_start> starts[2];
+  platform::shared<piece_start> taken;  ///< the thief's: the start that holds
+  // Owner only.
+  piece* older;  ///< of the same frame
+  std::uint32_t index;
+};
+
+/// A piece that was seen on offer, and the word its state had.
+struct seen_piece {
+  piece* p = nullptr;
+  std::uint64_t word = 0;
+  explicit operator bool() const noexcept { return p != nullptr; }
+  [[nodiscard]] const platform::shared<piece_start>& start() const noexcept {
+    return p->starts[task_state::unpack(word).epoch & 1];
+  }
+};
+
+class piece_pool {
+  struct page;
+
+ public:
+  piece_pool();
+
+  // Owner.
+
+  /// A record that is not in use; null when there are no more.
+  [[nodiscard]] piece* get() noexcept;
+  /// Gives back a record whose piece was taken back, or has run.
+  void put(piece& p) noexcept;
+  /// Makes a piece visible, whose parts are set but for the start. `version`: larger than any before.
+  void offer(piece& p, piece_start start, std::uint64_t version) noexcept;
+  /// The piece's word if it is on offer; else nothing.
+  [[nodiscard]] static seen_piece on_offer(piece& p) noexcept;
+  /// Takes back a piece. False: a thief was faster.
+  [[nodiscard]] bool take_back(seen_piece seen) noexcept;
+  /// Takes back the lower part of a piece, up to the new start. One transaction. False: a thief was faster.
+  [[nodiscard]] static bool shorten(seen_piece seen, piece_start to, std::uint64_t version) noexcept;
+  /// Pieces on offer, counted up to a limit.
+  [[nodiscard]] unsigned count_offered(unsigned limit) noexcept;
+
+  // Any thread.
+
+  /// The piece that has been on offer for longest, of those cut from frames with numbers above `above`.
+  [[nodiscard]] seen_piece oldest(std::uint64_t above) const noexcept;
+  /// Is any piece on offer?
+  [[nodiscard]] bool something_offered() const noexcept { return static_cast<bool>(oldest(0)); }
+  /// Calls visit(lineage) for pieces that are being run, cut from frames with numbers above `above`, until it returns true.
+  template <class Visit>
+  bool any_taken(std::uint64_t above, Visit&& visit) const {
+    for (std::uint32_t i = 0; i < pages(); ++i) {
+      // [PP5] relaxed: a hint; see below.
+      for (std::uint64_t left = used_of(i).load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+        lineage who{};
+        if (is_taken(i, left, above, who) && visit(who)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t most_pages = 1024;
+
+  [[nodiscard]] std::uint32_t pages() const noexcept;
+  [[nodiscard]] const platform::atomic<std::uint64_t>& used_of(std::uint32_t index) const noexcept;
+  [[nodiscard]] bool is_taken(std::uint32_t index, std::uint64_t bits, std::uint64_t above,
+                              lineage& who) const noexcept;
+  void conceal(const piece& p) noexcept;
+
+  platform::mapping memory_;
+  page* pages_;
+  platform::atomic<std::uint32_t> count_{1};
+  std::uint32_t first_free_ = 0;  ///< no page below has a free record
+};
+
+}  // namespace filch
