@@ -42,13 +42,13 @@ void run_halves(Range range, Body& body, const std::stop_token* stop) {
 
 template <class First, class Last, class Body>
 loop_status run_interval(First first, Last last, Body& body, splitting how, const std::stop_token* stop) {
-  return run_loop(loop_block<decltype(shape_of(first, last)), Body>{shape_of(first, last), body}, how, stop);
+  return run_loop(block_of(shape_of(first, last), body), how, stop);
 }
 
 template <class Range, class Body>
 loop_status run_range(const Range& range, Body& body, splitting how, const std::stop_token* stop) {
   if constexpr (requires { detail::shape_of(range); }) {
-    return run_loop(loop_block<decltype(shape_of(range)), Body>{shape_of(range), body}, with_grain(how, grain_of(range)), stop);
+    return run_loop(block_of(shape_of(range), body), with_grain(how, grain_of(range)), stop);
   } else {
     run_halves(range, body, stop);
     return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
@@ -88,8 +88,8 @@ void parallel_for(First first, Last last, Step step, Body&& body, splitting how 
   const auto width = static_cast<std::uint64_t>(step);
   using shape = detail::index_shape<value, value>;
   detail::run_loop(
-      detail::loop_block<shape, std::remove_reference_t<Body>>{
-          shape(static_cast<value>(first), static_cast<value>(step), n / width + (n % width != 0 ? 1 : 0)), body},
+      detail::block_of(
+          shape(static_cast<value>(first), static_cast<value>(step), n / width + (n % width != 0 ? 1 : 0)), body),
       how);
 }
 

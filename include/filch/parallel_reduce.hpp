@@ -23,10 +23,7 @@ inline std::uint64_t leaf_size(std::uint64_t n, std::uint64_t grain) noexcept {
 
 template <class T, class Leaf, class Combine>
 T reduce_leaves(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
-  const auto tree = [&] {
-    const inside_site outer(*self);
-    return reduction_tree<T, Leaf, Combine>(leaf, combine).value(leaves);
-  };
+  const auto tree = [&] { return reduction_tree<T, Leaf, Combine>(leaf, combine).value(leaves); };
   if (self == &foreign_worker) [[unlikely]]
     return scheduler::default_scheduler().run(tree);
   return tree();

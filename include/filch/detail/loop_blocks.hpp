@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <filch/detail/shapes.hpp>
 
@@ -25,33 +26,53 @@ struct held_body<Body, true> {
   [[nodiscard]] const Body& get() const noexcept { return body; }
 };
 
-/// A loop: its shape and its body.
+/// A loop over single items: its shape and its body. To be copied by who runs a part of it.
 template <class Shape, class Body>
-struct loop_block {
+struct item_block {
   Shape shape;
-  Body& body;
+  held_body<Body, by_value<Body, decltype(std::declval<Shape>().item(0))>> held;
 
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 
+  void run_one(std::uint64_t i) const { held.get()(shape.item(i)); }
   /// Runs [low, high). `at`: the number in progress, for whoever has to know which one threw.
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at) const {
-    if constexpr (requires { shape.item(low); }) {
-      const held_body<Body, by_value<Body, decltype(shape.item(low))>> held{body};
-      const Shape own = shape;
-      std::uint64_t i = low;
-      try {
-        for (; i != high; ++i) held.get()(own.item(i));
-      } catch (...) {
-        at = i;
-        throw;
-      }
-    } else {
-      using range = typename Shape::range;
-      const held_body<Body, by_value<Body, const range&>> held{body};
-      at = low;
-      shape.visit(low, high, at, [&](const range& part) { held.get()(part); });
+    std::uint64_t i = low;
+    try {
+      for (; i != high; ++i) run_one(i);
+    } catch (...) {
+      at = i;
+      throw;
     }
   }
 };
+
+/// A loop over parts of a range.
+template <class Shape, class Body>
+struct range_block {
+  using range = typename Shape::range;
+  Shape shape;
+  held_body<Body, by_value<Body, const range&>> held;
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
+
+  void run_one(std::uint64_t i) const {
+    std::uint64_t at = i;
+    run(i, i + 1, at);
+  }
+  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at) const {
+    at = low;
+    shape.visit(low, high, at, [&](const range& part) { held.get()(part); });
+  }
+};
+
+template <class Shape, class Body>
+auto block_of(const Shape& shape, Body& body) {
+  if constexpr (requires { shape.item(0); }) {
+    return item_block<Shape, Body>{shape, {body}};
+  } else {
+    return range_block<Shape, Body>{shape, {body}};
+  }
+}
 
 }  // namespace filch::detail

@@ -32,10 +32,16 @@ template <class Block>
   if (!site.nests && site.chunk == chunk && (high - low >= chunk || ns > loop_site::chunk_ns)) site.took(ns);
 }
 
+/// Between two chunks: does anybody want something, or does the loop end early?
+inline bool must_look(const worker_core& w, const loop_frame& f) noexcept {
+  return w.attention.load(std::memory_order_relaxed) == nullptr || f.polls ||             // [AT1]
+         f.whole->cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere;  // [LW1]
+}
+
 template <class Block>
 void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
               part_origin origin) noexcept {
-  const Block& block = *static_cast<const Block*>(whole.block);
+  const Block block = *static_cast<const Block*>(whole.block);
   loop_site& site = w.sites->of(&key_of<Block>);
   const inside_site here(w, site);
   const bool lazy = is_lazy(whole.kind);
@@ -58,6 +64,14 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
     do {
       while (f.next < f.last) {
         const std::uint64_t from = f.next;
+        if (site.nests && f.least == 1) {
+          at = from;
+          f.next = from + 1;
+          block.run_one(from);
+          if (must_look(w, f)) [[unlikely]]
+            attend_loop(w, f);
+          continue;
+        }
         const std::uint64_t size = std::min({std::max(site.chunk, f.least), f.most, f.last - from});
         f.next = from + size;
         if (--site.until_timed == 0) [[unlikely]] {
@@ -65,10 +79,8 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
         } else {
           block.run(from, from + size, at);
         }
-        if (w.attention.load(std::memory_order_relaxed) == nullptr || f.polls ||  // [AT1]
-            whole.cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere) [[unlikely]] {  // [LW1]
+        if (must_look(w, f)) [[unlikely]]
           attend_loop(w, f);
-        }
       }
     } while ((f.newest != nullptr || !lazy) && continue_loop(w, f));
   } catch (...) {

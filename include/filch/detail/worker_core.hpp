@@ -84,11 +84,10 @@ struct alignas(64) worker_core {
 /// The calling worker is in a chunk of a loop or reduction, and says so to the one around it.
 class inside_site {
  public:
-  /// Of no site yet.
-  explicit inside_site(worker_core& w) noexcept : w_(w), outer_(w.site) {
+  inside_site(worker_core& w, loop_site& site) noexcept : w_(w), outer_(w.site) {
     if (outer_ != nullptr) outer_->contains_loops();
+    w.site = &site;
   }
-  inside_site(worker_core& w, loop_site& site) noexcept : w_(w), outer_(w.site) { w.site = &site; }
   ~inside_site() { w_.site = outer_; }
   inside_site(const inside_site&) = delete;
   inside_site& operator=(const inside_site&) = delete;
