@@ -9,8 +9,8 @@ namespace {
 /// How a node of a tree runs its two children.
 enum class branching : std::uint8_t { fork_join, loop };
 
-/// A tree of fork_joins, or of loops of two iterations. Checks that each node runs once, that what it computes reaches its parent, and that whoever
-/// waits runs nothing but descendants of what it waits for.
+/// A tree of fork_joins, or of loops of two iterations. Checks that each node runs once, that what it computes reaches
+/// its parent, and that whoever waits runs nothing but descendants of what it waits for.
 class tree {
  public:
   /// Of each node its first child, whose sibling has the next number; 0: a leaf. Node 0 is the root.

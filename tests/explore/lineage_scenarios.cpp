@@ -118,8 +118,8 @@ void add_lineage(scenario_list& to) {
                   [=] { explore_lineage(policy, fork_both); }});
   }
   for (const std::string policy : {"lace", "lazy_breadth"}) {
-    to.push_back({policy + "_loop_lineage", "the same with pieces of loops",
-                  [=] { explore_lineage(policy, loop_both); }});
+    to.push_back(
+        {policy + "_loop_lineage", "the same with pieces of loops", [=] { explore_lineage(policy, loop_both); }});
   }
 }
 

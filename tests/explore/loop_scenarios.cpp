@@ -132,7 +132,7 @@ void explore_pool(int thieves) {
                                                  std::memory_order_relaxed)) {
         continue;
       }
-      run(seen, seen.start().load().low);
+      run(seen, seen.start().low);
       seen.p->state.store(task_state{.status = task_status::done}.pack(), std::memory_order_release);
     }
   };
@@ -145,7 +145,7 @@ void explore_pool(int thieves) {
       for (;;) {
         const seen_piece seen = piece_pool::on_offer(*p);
         if (!seen) break;
-        const std::uint64_t low = seen.start().load().low;
+        const std::uint64_t low = seen.start().low;
         if (low + 2 < base + end) {
           // Two at a time, while there are that many.
           version += (version + 1 + task_state::unpack(seen.word).epoch) % 2 != 0 ? 1 : 2;
@@ -173,7 +173,8 @@ void explore_pool(int thieves) {
 }  // namespace
 
 void add_loops(scenario_list& to) {
-  to.push_back({"piece_pool", "pieces that are offered, shortened and taken back, and one thief", [] { explore_pool(1); }});
+  to.push_back(
+      {"piece_pool", "pieces that are offered, shortened and taken back, and one thief", [] { explore_pool(1); }});
   to.push_back({"piece_pool_two_thieves", "the same with two thieves", [] { explore_pool(2); }});
   for (const std::string policy : {"lace", "lazy_breadth", "lazy_depth", "lazy_depth2"}) {
     to.push_back({policy + "_flat", "a flat loop, twice", [=] { explore_flat(small(3, policy, "transitive"), 6); }});

@@ -34,7 +34,7 @@ template <class Block>
 
 /// Between two chunks: does anybody want something, or does the loop end early?
 inline bool must_look(const worker_core& w, const loop_frame& f) noexcept {
-  return w.attention.load(std::memory_order_relaxed) == nullptr || f.polls ||             // [AT1]
+  return w.attention.load(std::memory_order_relaxed) == nullptr || f.polls ||     // [AT1]
          f.whole->cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere;  // [LW1]
 }
 
