@@ -11,18 +11,15 @@ lazy::lazy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strate
     : lace(std::move(victims), std::move(joins), false), rule_(rule), push_half_(push_half) {}
 
 void lazy::answer(worker& w) noexcept {
-  unsigned offered = shared_tasks(w) + w.pieces.count_offered(rule_.threshold);
-  bool gave = false;
-  while (offered < rule_.threshold && offer_one(w)) {
-    ++offered;
-    gave = true;
+  // Looks again after each offer: thieves may be that fast.
+  while (shared_tasks(w) + w.pieces.count_offered(rule_.threshold) < rule_.threshold) {
+    if (!offer_one(w)) return;
+    w.count(&counters::offers);
+    w.idle.offered(w);
   }
-  // A thief that comes between the offer and this finds attention raised and does not raise it again. The next one that
-  // finds nothing asks.
-  if (offered >= rule_.threshold) w.calm();
-  if (!gave) return;
-  w.count(&counters::offers);
-  w.idle.offered(w);
+  // A thief that comes just before this finds attention raised and does not raise it again. The next one that finds
+  // nothing asks.
+  w.calm();
 }
 
 bool lazy::offer_one(worker& w) const noexcept {

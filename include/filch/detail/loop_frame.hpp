@@ -69,6 +69,7 @@ struct loop_frame {
   piece* newest = nullptr;
   std::uint32_t chunks = 0;  ///< kind `automatic`: into so many more it may be cut
   bool gives = false;        ///< others may ask for a part of it
+  bool shared = false;       ///< somebody else has a part of the loop, or had one, or may have
   bool polls = false;        ///< has to look around after each chunk, asked or not
 };
 
@@ -78,7 +79,7 @@ struct loop_frame {
 /// Prepares a frame whose loop is not split on demand: cuts off at once what its way of splitting wants.
 [[gnu::noinline]] void begin_eager(worker_core& w, loop_frame& f, part_origin origin) noexcept;
 
-/// Between two chunks: answers whoever asks, and sees whether the loop ends early.
+/// Before a chunk: answers whoever asks, and sees whether the loop ends early.
 [[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_frame& f) noexcept;
 
 /// The frame's interval is empty: takes a piece back and makes it the interval; or waits for those that others run.

@@ -45,7 +45,7 @@ struct alignas(64) worker_core {
   loop_sites* sites = nullptr;
   loop_site* site = nullptr;             ///< of the chunk it is in
   loop_frame* loops = nullptr;           ///< the innermost of those in progress
-  const loop_frame* polled = nullptr;    ///< the loop that is between two chunks
+  const loop_frame* polled = nullptr;    ///< the loop that is about to begin a chunk
   std::uint64_t epoch = 0;               ///< the newest number given to an activation, a loop or a piece
   loop_kind kind = loop_kind::standard;  ///< of loops that do not say
 
