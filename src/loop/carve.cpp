@@ -48,8 +48,7 @@ bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t ch
   p->run.store(&run_stolen_piece);
   p->whole.store(f.whole);
   p->high.store(f.last);
-  // [PP13] release: pairs with [PP11].
-  p->number.store(f.number, std::memory_order_release);
+  p->number.store(f.number, std::memory_order_relaxed);  // [PP11], [PP13]
   p->older = f.newest;
   f.newest = p;
   f.shared = true;

@@ -147,8 +147,10 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
 template <class Claimed>
 bool worker::run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept {
   return run_claimed(*seen.p, &owner, [&](std::uint64_t taken) {
-    // [PP12] release: the activation's entry, as [TS1]. The piece itself was acquired by [PP3].
-    if (!seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_release,
+    // [PP12] relaxed: the piece itself was acquired by [PP3]; that it is one who gets it follows from the word alone.
+    // Who follows the piece to here may miss the activation's entry for a moment, and then does not help. What the
+    // piece's owner released with [PP1] still comes with the word: this is part of its release sequence.
+    if (!seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_relaxed,
                                                std::memory_order_relaxed)) {
       return false;
     }

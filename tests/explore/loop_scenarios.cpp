@@ -3,6 +3,7 @@
 #include "loop/carve.hpp"
 #include "platform/clock.hpp"
 #include "scenario.hpp"
+#include "scheduler/joining.hpp"
 #include "worker/piece_pool.hpp"
 
 namespace filch::explore {
@@ -114,6 +115,27 @@ void explore_asleep(const options& chosen) {
   });
 }
 
+/// An owner that falls asleep in a wait and has something to give, and a worker that asks it for that, once.
+void explore_request(const options& chosen) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    auto& owner = static_cast<worker&>(*detail::self);
+    owner.calm();
+    parallel_for(
+        0, 2,
+        [&](int i) {
+          if (i != 0) return;
+          in_parallel({[&] { detail::doze(owner); },
+                       [&] {
+                         owner.ask();
+                         while (!owner.pieces.something_offered()) platform::pause();
+                         owner.parker.unpark();
+                       }});
+        },
+        loop::lazy_breadth{.grain = 1});
+  });
+}
+
 /// An owner that offers pieces, shortens them and takes them back, and thieves that take the oldest.
 void explore_pool(int thieves) {
   piece_pool pool;
@@ -139,7 +161,7 @@ void explore_pool(int thieves) {
   const auto own = [&] {
     for (std::uint64_t base : {std::uint64_t{0}, end}) {
       piece* const p = pool.get();
-      p->number.store(1, std::memory_order_release);
+      p->number.store(1, std::memory_order_relaxed);
       p->high.store(base + end);
       pool.offer(*p, {base, 0}, ++version);
       for (;;) {
@@ -185,6 +207,8 @@ void add_loops(scenario_list& to) {
     to.push_back({policy + "_asleep", "a worker that sleeps and has the only work",
                   [=] { explore_asleep(small(3, policy, "transitive")); }});
   }
+  to.push_back(
+      {"request", "a request to a worker that falls asleep", [] { explore_request(small(1, "lace", "transitive")); }});
   to.push_back({"lace_grain", "a flat loop with a grain", [] { explore_flat(small(2, "lace", "transitive"), 8, 2); }});
   to.push_back({"loop_stop", "a loop that is stopped", [] { explore_stop(small(3, "lace", "transitive")); }});
   for (const std::string loop : {"simple", "auto", "work_first", "help_first", "static", "dynamic", "lazy_depth"}) {
