@@ -121,18 +121,21 @@ void explore_request(const options& chosen) {
   pool.run([&] {
     auto& owner = static_cast<worker&>(*detail::self);
     owner.calm();
-    parallel_for(
-        0, 2,
-        [&](int i) {
-          if (i != 0) return;
-          in_parallel({[&] { detail::doze(owner); },
-                       [&] {
-                         owner.ask();
-                         while (!owner.pieces.something_offered()) platform::pause();
-                         owner.parker.unpark();
-                       }});
-        },
-        loop::lazy_breadth{.grain = 1});
+    parallel_for(0, 2, [&](int i) {
+      if (i != 0) return;
+      check(!owner.pieces.something_offered(), "something is on offer that nobody has asked for");
+      in_parallel({[&] {
+                     while (!owner.pieces.something_offered()) {
+                       detail::doze(owner);
+                       if (owner.must_attend(nullptr)) detail::attend(owner);
+                     }
+                   },
+                   [&] {
+                     owner.ask();
+                     while (!owner.pieces.something_offered()) platform::pause();
+                     owner.parker.unpark();
+                   }});
+    });
   });
 }
 
