@@ -33,7 +33,9 @@ void run_on(runner on, int workers, instance& subject) {
       pool.run([&] { subject.run(on); });
       return;
     }
-    case runner::tbb: {
+    case runner::tbb:
+    case runner::tbb_simple:
+    case runner::tbb_static: {
       // Also where there are fewer processors than workers.
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers));
       tbb::task_arena(workers).execute([&] { subject.run(on); });
@@ -63,6 +65,10 @@ std::string name_of(runner on) {
       return "filch";
     case runner::tbb:
       return "tbb";
+    case runner::tbb_simple:
+      return "tbb_simple";
+    case runner::tbb_static:
+      return "tbb_static";
     case runner::openmp:
       break;
   }
