@@ -136,7 +136,7 @@ std::unique_ptr<instance> make_conv(std::string_view size) {
 workload conv_workload() {
   return {"conv",    "image of n x n pixels through a filter of 16 x 16, a loop over n x n cells",
           "4096",    {"256", "1024", "4096"},
-          make_conv, "64"};
+          make_conv, "192"};
 }
 
 }  // namespace filch::bench

@@ -127,7 +127,7 @@ workload floyd_warshall_workload() {
           "1024",
           {"256", "512", "1024", "2048"},
           make_floyd_warshall,
-          "128"};
+          "256"};
 }
 
 }  // namespace filch::bench
