@@ -9,6 +9,7 @@
 #include <filch/parallel_invoke.hpp>
 #include <filch/parallel_reduce.hpp>
 #include <filch/parallel_scan.hpp>
+#include <filch/parallel_sort.hpp>
 #include <filch/parallel_transform_reduce.hpp>
 #include <filch/scheduler.hpp>
 #include <filch/statistics.hpp>
