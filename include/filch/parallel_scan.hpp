@@ -82,6 +82,12 @@ Output scan_from(std::uint64_t n, Output out, const T& init, const Elements& ele
   return out + static_cast<std::iter_difference_t<Output>>(n);
 }
 
+/// Ranges that are cut by numbers; others are halved.
+template <class Range>
+inline constexpr bool is_interval = false;
+template <class Value>
+inline constexpr bool is_interval<blocked_range<Value>> = true;
+
 /// The ranges that a splittable range falls apart into, in their order.
 template <class Range>
 void list_parts(Range range, std::vector<Range>& parts) {
@@ -171,7 +177,7 @@ template <splittable_range Range, class T, class Body, class Combine>
 T parallel_scan(const Range& range, const T& identity, const Body& body, const Combine& combine) {
   if (range.empty()) return identity;
   return detail::on_worker([&]() -> T {
-    if constexpr (requires { blocked_range(range.at(0), range.at(0)); }) {
+    if constexpr (detail::is_interval<Range>) {
       const detail::scan_blocks blocks(range.size(), range.grainsize());
       const auto part = [&](std::uint64_t i) {
         return Range(range.at(blocks.begin(i)), range.at(blocks.end(i)), range.grainsize());

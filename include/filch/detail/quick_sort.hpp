@@ -82,6 +82,8 @@ class quick_sort {
       if (first != first_ && !less_(*(first - 1), *first)) {
         first = divide(first, last,
                        [this, pivot = pivot_value(*first)](const value_type& x) { return !less_(pivot.get(), x); });
+        // So few are equal to it: it was not near the middle.
+        if (n - size(first, last) < n / 8) --bad_pivots;
         continue;
       }
       const Iterator middle = divide(
@@ -103,7 +105,12 @@ class quick_sort {
   template <class Wanted>
   Iterator divide(Iterator first, Iterator last, const Wanted& wanted) const {
     if (size(first, last) < shared_from_) return partition_alone(first + 1, last, wanted);
-    return shared_partition(first + 1, last, wanted)();
+    return divide_together(first + 1, last, wanted);
+  }
+  /// Not inlined: each level of the recursion would have its tables on the stack.
+  template <class Wanted>
+  [[gnu::noinline]] Iterator divide_together(Iterator first, Iterator last, const Wanted& wanted) const {
+    return shared_partition(first, last, wanted)();
   }
 
   void bring_pivot(Iterator first, std::uint64_t n, int bad_pivots) const {
