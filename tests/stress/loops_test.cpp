@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -452,6 +453,29 @@ TEST_P(safe_loops, run_descendants_only_while_they_wait) {
     const part root{nullptr};
     s.run([&] { grow(&root, 4, way.how); });
     ASSERT_EQ(strangers, 0) << way;
+  }
+}
+
+TEST_P(safe_loops, need_no_more_stack_the_longer_they_are) {
+  // From the first iteration that a thread runs to the one that lies deepest on its stack. A worker that helps while it
+  // waits may be a few calls deeper, as many as there are halvings; not as many as there are iterations.
+  constexpr std::uintptr_t enough = std::uintptr_t{128} << 10;
+  static thread_local std::uintptr_t first = 0;
+  std::atomic<std::uintptr_t> deepest = 0;
+  const auto measure = [&] {
+    const auto here = std::bit_cast<std::uintptr_t>(__builtin_frame_address(0));
+    if (first == 0 || here > first) first = here;
+    std::uintptr_t before = deepest;
+    while (before < first - here && !deepest.compare_exchange_weak(before, first - here)) {
+    }
+  };
+  scheduler s(GetParam().options());
+  tests::wake(s);
+  for (const named_way& way : tests::ways_for(GetParam().policy)) {
+    for (int round = 0; round < 3; ++round) {
+      s.run([&] { parallel_for(0, 50'000, [&](int) { measure(); }, way.how); });
+    }
+    ASSERT_LT(deepest, enough) << way;
   }
 }
 

@@ -229,6 +229,22 @@ TEST(parallel_for, refuses_a_step_that_is_not_positive) {
   EXPECT_THROW(parallel_for(10, 0, 0, never), std::invalid_argument) << "an empty loop";
 }
 
+TEST(parallel_for, refuses_a_way_that_does_not_go_with_the_policy) {
+  scheduler s({.workers = 2, .policy = "chase_lev"});
+  s.run([] {
+    const auto never = [](auto&&) { ADD_FAILURE() << "a refused loop ran an iteration"; };
+    try {
+      parallel_for(0, 10, never, loop::standard{});
+      ADD_FAILURE() << "standard was taken";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("standard"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("chase_lev"));
+    }
+    EXPECT_THROW(parallel_for(0, 10, 2, never, loop::standard{}), std::invalid_argument);
+    EXPECT_THROW(parallel_for(blocked_range<int>(0, 10), never, loop::standard{}), std::invalid_argument);
+  });
+}
+
 // --- Iterators ---
 
 template <class Iterator>
@@ -285,6 +301,24 @@ TEST(parallel_for, hands_out_disjoint_parts_that_are_all_of_a_range) {
               way.how);
         });
         ASSERT_TRUE(parts.are_all_of(100, 100 + n)) << "n " << n << ", grain " << grain;
+      }
+    }
+  });
+}
+
+TEST(parallel_for, keeps_the_grain_of_a_range_but_for_its_ends) {
+  in_every_way([](scheduler& s, const named_way& way) {
+    for (const std::size_t grain : {2, 3, 10, 99}) {
+      part_list parts;
+      s.run([&] {
+        parallel_for(
+            blocked_range<std::uint64_t>(0, 1000, grain),
+            [&](const blocked_range<std::uint64_t>& part) { parts.add(part.begin(), part.end()); }, way.how);
+      });
+      for (const auto& [first, last] : parts.sorted()) {
+        if (first != 0 && last != 1000) {
+          ASSERT_GE(last - first, grain) << first << " to " << last;
+        }
       }
     }
   });
@@ -376,6 +410,27 @@ TEST(parallel_for, covers_rectangles_of_every_shape) {
   });
 }
 
+/// Are the parts of one dimension as large as its grain, but for the dimension's ends?
+template <class Value>
+bool keeps_grain(const blocked_range<Value>& part, const blocked_range<Value>& whole) {
+  return part.size() >= whole.grainsize() || part.begin() == whole.begin() || part.end() == whole.end();
+}
+
+TEST(parallel_for, keeps_the_grains_of_rectangles_but_for_their_ends) {
+  in_every_scheduler([](scheduler& s) {
+    for (const auto& range : {blocked_range2d<int>(0, 100, 7, 0, 50, 3), blocked_range2d<int>(-10, 10, 1, 0, 300, 50),
+                              blocked_range2d<int>(0, 3, 1, -100, 100, 10), blocked_range2d<int>(0, 1000, 90, 5, 6, 1),
+                              blocked_range2d<int>(0, 20, 500, 0, 20, 500)}) {
+      s.run([&] {
+        parallel_for(range, [&](const blocked_range2d<int>& part) {
+          EXPECT_TRUE(keeps_grain(part.rows(), range.rows())) << part.rows().begin() << ' ' << part.rows().end();
+          EXPECT_TRUE(keeps_grain(part.cols(), range.cols())) << part.cols().begin() << ' ' << part.cols().end();
+        });
+      });
+    }
+  });
+}
+
 TEST(parallel_for, takes_rectangles_of_different_types_and_negative_bounds) {
   in_and_outside([] {
     account runs(200 * 30);
@@ -444,6 +499,19 @@ TEST(parallel_for, covers_cuboids_with_grains) {
       }
     });
     EXPECT_EQ(runs.first_not(1), runs.size());
+  });
+}
+
+TEST(parallel_for, keeps_the_grains_of_cuboids_but_for_their_ends) {
+  in_every_scheduler([](scheduler& s) {
+    const blocked_range3d<int> range(0, 20, 3, -10, 15, 4, 0, 30, 7);
+    s.run([&] {
+      parallel_for(range, [&](const blocked_range3d<int>& part) {
+        EXPECT_TRUE(keeps_grain(part.pages(), range.pages())) << part.pages().begin() << ' ' << part.pages().end();
+        EXPECT_TRUE(keeps_grain(part.rows(), range.rows())) << part.rows().begin() << ' ' << part.rows().end();
+        EXPECT_TRUE(keeps_grain(part.cols(), range.cols())) << part.cols().begin() << ' ' << part.cols().end();
+      });
+    });
   });
 }
 
@@ -1079,6 +1147,27 @@ TEST(parallel_for, of_ranges_says_so_when_a_part_stops_it) {
     });
     for (std::size_t i = 0; i < runs.size(); ++i) ASSERT_LE(runs.runs(i), 1U) << i;
   });
+}
+
+TEST(parallel_for, that_would_not_end_today_ends_when_it_is_stopped) {
+  // Each worker may finish the chunk that it runs, and these are short.
+  for (const splitting how : {splitting{}, splitting(loop::lazy_depth{}), splitting(loop::lazy_depth2{}),
+                              splitting(loop::lazy_breadth{}), splitting(loop::work_first{}), splitting(loop::simple{}),
+                              splitting(loop::dynamic{}), splitting(loop::automatic{}), splitting(loop::fixed{})}) {
+    SCOPED_TRACE(static_cast<int>(how.kind));
+    in_and_outside([&] {
+      std::stop_source source;
+      std::atomic<std::uint64_t> runs = 0;
+      const auto status = parallel_for(
+          std::uint64_t{0}, std::uint64_t{1} << 50,
+          [&](std::uint64_t) {
+            if (++runs == 1000) source.request_stop();
+          },
+          how, source.get_token());
+      EXPECT_EQ(status, loop_status::stopped);
+      EXPECT_GE(runs, 1000U);
+    });
+  }
 }
 
 TEST(parallel_for, throws_what_an_iteration_throws_also_when_it_is_stopped) {
