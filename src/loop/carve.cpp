@@ -42,11 +42,13 @@ detail::loop_frame* giver(const worker& w, giving_order order) noexcept {
   return found;
 }
 
-bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t chunks) noexcept {
+bool give(worker& w, detail::loop_frame& f, std::uint64_t size, std::uint32_t chunks) noexcept {
+  const std::uint64_t from = whole_grains(f.next, f.last - size, f.whole->grain);
+  if (from > f.last || (from == f.last && size != 0)) return false;
   piece* const p = w.pieces.get();
   if (p == nullptr) return false;
   p->run.store(&run_stolen_piece);
-  p->whole.store(f.whole);
+  p->whole.store(f.whole, std::memory_order_relaxed);  // [PP13]
   p->high.store(f.last);
   p->number.store(f.number, std::memory_order_relaxed);  // [PP11], [PP13]
   p->older = f.newest;
@@ -67,7 +69,7 @@ bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
   bool given = false;
   for (; parts != 0; --parts) {
     const std::uint64_t size = left / parts;
-    if (!give(w, f, f.last - size, 0)) break;
+    if (!give(w, f, size, 0)) break;
     left -= size;
     given = true;
   }
@@ -78,7 +80,7 @@ bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
 detail::run_result run_stolen_piece(detail::task& t, detail::run_by /*who*/) {
   auto& p = static_cast<piece&>(t);
   const piece_start start = p.taken.load();
-  detail::loop_whole& whole = *p.whole.load();
+  detail::loop_whole& whole = *p.whole.load(std::memory_order_relaxed);  // acquired by who took it
   whole.run_part(*detail::self, whole, start.low, p.high.load(), start.chunks, detail::part_origin::stolen);
   return detail::run_result::done;
 }

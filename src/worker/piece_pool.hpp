@@ -33,7 +33,7 @@ struct piece_start {
 
 struct alignas(64) piece : detail::task {
   platform::atomic<std::uint64_t> number;  ///< of the frame it was cut from
-  platform::shared<detail::loop_whole*> whole;
+  platform::atomic<detail::loop_whole*> whole;
   platform::shared<std::uint64_t> high;
   platform::shared<piece_start> starts[2];
   platform::shared<piece_start> taken;  ///< the thief's: the start that holds

@@ -91,6 +91,10 @@ class worker : public detail::worker_core {
   template <class Claimed>
   bool run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept;
 
+  /// Takes a piece of a loop that this worker waits for, in a frame around it, and makes it that frame's interval: the
+  /// worker that it was cut off by has nothing to do with it any more. False: somebody else was faster.
+  bool adopt_piece(seen_piece seen, worker& owner, detail::loop_frame& into) noexcept;
+
   /// Tells the owner of a task that this worker has run it, and wakes it when it sleeps.
   static void finish(detail::task& t, worker& owner, detail::run_result result) noexcept;
 
