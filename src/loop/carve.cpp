@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "loop/share_bag.hpp"
+
 namespace filch {
 namespace {
 
@@ -11,7 +13,9 @@ std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
 }
 
 bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
-  if (!f.gives || f.next >= f.last) return false;
+  if (!f.gives) return false;
+  if (f.bag != nullptr) return can_give(w, *f.bag);
+  if (f.next >= f.last) return false;
   // Between two chunks the frame's owner is about to run the next one itself.
   return f.last - f.next > least_piece(f) || &f != w.polled;
 }
@@ -20,8 +24,7 @@ bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
 void forget_finished(worker& w, detail::loop_frame& f) noexcept {
   for (piece** link = &f.newest; *link != nullptr;) {
     piece& p = **link;
-    // [PP14] acquire: what the piece did, as [TS3].
-    if (task_state::unpack(p.state.load(std::memory_order_acquire)).finished()) {
+    if (piece_pool::has_run(p)) {
       *link = p.older;
       w.pieces.put(p);
     } else {
@@ -45,11 +48,9 @@ detail::loop_frame* giver(const worker& w, giving_order order) noexcept {
 bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t chunks) noexcept {
   piece* const p = w.pieces.get();
   if (p == nullptr) return false;
-  p->run.store(&run_stolen_piece);
   p->whole.store(f.whole);
   p->high.store(f.last);
-  // [PP13] release: pairs with [PP11].
-  p->number.store(f.number, std::memory_order_release);
+  piece_pool::set_up(*p, &run_stolen_piece, f.number);
   p->older = f.newest;
   f.newest = p;
   f.last = from;
@@ -59,6 +60,7 @@ bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t ch
 }
 
 bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
+  if (f.bag != nullptr) return give_half(w, *f.bag, parts);
   forget_finished(w, f);
   const std::uint64_t least = least_piece(f);
   const std::uint64_t rest = f.last - f.next;
