@@ -28,6 +28,7 @@ scenario_list scenarios() {
   add_joins(all);
   add_lineage(all);
   add_groups(all);
+  add_bags(all);
   add_sleep(all);
   add_lifecycle(all);
   return all;

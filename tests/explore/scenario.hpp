@@ -29,6 +29,7 @@ void add_ring_deque(scenario_list& to);
 void add_joins(scenario_list& to);
 void add_lineage(scenario_list& to);
 void add_groups(scenario_list& to);
+void add_bags(scenario_list& to);
 void add_sleep(scenario_list& to);
 void add_lifecycle(scenario_list& to);
 
