@@ -14,6 +14,14 @@ struct filch_peer {
   }
 
   using group = filch::task_group;
+
+  /// See serial_peer.
+  template <class Item, class Body>
+  static void for_each_dynamic(const Item& first, const Body& body, sharing how) {
+    filch::for_each_dynamic(
+        &first, &first + 1,
+        [&](Item& item, feeder<Item>& more) { body(item, [&](Item&& next) { more.push(std::move(next)); }); }, how);
+  }
 };
 
 }  // namespace filch::bench

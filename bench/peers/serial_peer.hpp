@@ -3,6 +3,9 @@
 
 #include <tuple>
 #include <utility>
+#include <vector>
+
+#include <filch/filch.hpp>
 
 #include "value_of.hpp"
 
@@ -23,6 +26,17 @@ struct serial_peer {
     }
     void wait() {}
   };
+
+  /// A bag that grows while it is processed: body(item, push) for `first` and for every item that push(item) adds.
+  template <class Item, class Body>
+  static void for_each_dynamic(const Item& first, const Body& body, sharing /*how*/) {
+    std::vector<Item> items{first};
+    while (!items.empty()) {
+      Item item = std::move(items.back());
+      items.pop_back();
+      body(item, [&](Item&& more) { items.push_back(std::move(more)); });
+    }
+  }
 };
 
 }  // namespace filch::bench

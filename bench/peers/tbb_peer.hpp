@@ -5,8 +5,11 @@
 #include <tuple>
 #include <utility>
 
+#include <oneapi/tbb/parallel_for_each.h>
 #include <oneapi/tbb/parallel_invoke.h>
 #include <oneapi/tbb/task_group.h>
+
+#include <filch/filch.hpp>
 
 #include "value_of.hpp"
 
@@ -24,6 +27,15 @@ struct tbb_peer {
   }
 
   using group = tbb::task_group;
+
+  /// See serial_peer.
+  template <class Item, class Body>
+  static void for_each_dynamic(const Item& first, const Body& body, sharing /*how*/) {
+    tbb::parallel_for_each(&first, &first + 1, [&](const Item& item, tbb::feeder<Item>& more) {
+      Item copy = item;
+      body(copy, [&](Item&& next) { more.add(std::move(next)); });
+    });
+  }
 };
 
 }  // namespace filch::bench

@@ -6,8 +6,8 @@ namespace filch::bench {
 
 const std::vector<workload>& workloads() {
   static const std::vector<workload> all = {
-      fib_workload(),    fib_noinline_workload(),  nqueens_workload(),  uts_workload(),
-      matmul_workload(), matmul_square_workload(), cilksort_workload(),
+      fib_workload(),     fib_noinline_workload(), nqueens_workload(),       uts_workload(),
+      uts_bag_workload(), matmul_workload(),       matmul_square_workload(), cilksort_workload(),
   };
   return all;
 }
