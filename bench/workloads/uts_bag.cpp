@@ -187,7 +187,7 @@ std::unique_ptr<instance> make_uts_bag(std::string_view size) {
 }  // namespace
 
 workload uts_bag_workload() {
-  std::vector<std::string> sizes;
+  std::vector<std::string> sizes{"T1"};
   for (const named_way& way : ways) {
     const bool has_chunks = way.kind != bag_kind::standard;
     sizes.push_back(fmt::format("T3L/{}{}", way.name, has_chunks ? "/8" : ""));

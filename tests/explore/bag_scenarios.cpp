@@ -2,6 +2,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "platform/clock.hpp"
 #include "scenario.hpp"
 
 namespace filch::explore {
@@ -54,6 +55,24 @@ void explore_take_back(const options& chosen, sharing how) {
   ran.check_all();
 }
 
+/// The owner's item waits, without a look around, for the other one, which is on offer: whoever sleeps by then must
+/// have been woken by that very offer.
+void explore_wake_up(const options& chosen, sharing how) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    platform::atomic<bool> begun{false};
+    work_bag<std::size_t> bag;
+    bag.push(0);
+    bag.push(1);
+    bag.process(
+        [&](std::size_t& i, feeder<std::size_t>&) {
+          if (i == 0) begun.store(true, std::memory_order_release);
+          while (!begun.load(std::memory_order_acquire)) platform::pause();
+        },
+        how);
+  });
+}
+
 /// Whoever throws, and whoever has what is left then: no item outlives the bag, none is running.
 void explore_exception(const options& chosen, sharing how) {
   scheduler pool(chosen);
@@ -100,6 +119,8 @@ void add_bags(scenario_list& to) {
                 [] { explore_bag(small(3, "lazy_breadth", "transitive"), 7, bag::lazy_splitter{}); }});
   to.push_back({"bag_take_back", "one chunk that thief and owner want at the same time",
                 [] { explore_take_back(small(2, "lace", "transitive"), bag::eager_chunker{}); }});
+  to.push_back({"bag_wake_up", "a chunk on offer wakes whoever sleeps",
+                [] { explore_wake_up(small(2, "lace", "transitive"), bag::eager_chunker{}); }});
   to.push_back({"bag_exception", "a bag that ends early",
                 [] { explore_exception(small(2, "lace", "transitive"), bag::steal_half{}); }});
 }
