@@ -72,6 +72,10 @@ piece* get_piece(worker& w, bag_part& part) noexcept {
   return w.pieces.get();
 }
 
+bool shares_while_nothing_is(bag_kind kind) noexcept {
+  return kind == bag_kind::naive_lazy || kind == bag_kind::lazy_splitter;
+}
+
 void put_on_offer(worker& w, bag_part& part, piece& p, bag_chunk& chunk) noexcept {
   chunk.whole = &part.whole;
   chunk.sharer = &w;
@@ -79,6 +83,11 @@ void put_on_offer(worker& w, bag_part& part, piece& p, bag_chunk& chunk) noexcep
   piece_pool::set_up(p, &run_stolen_chunk, part.frame.number);
   link_newest(part, p);
   w.pieces.offer(p, {}, w.new_epoch());
+  if (shares_while_nothing_is(part.whole.kind)) {
+    const seen_piece seen = piece_pool::on_offer(p);  // unless it has been taken already
+    part.shown = seen.p;
+    part.shown_word = seen.word;
+  }
   w.count(&counters::transactions);
 }
 

@@ -76,6 +76,10 @@ class bag_part {
   std::uint32_t taken_count = 0;
   std::uint32_t tidy_at = 64;  ///< so many in that list are too many to keep those that have run
   std::size_t share_at;        ///< with so many private items some may have to be shared
+  /// Ways that share while nothing is: the piece that was on offer last, and the word that its state has as long as it
+  /// is. (No other piece of this worker ever has that word.)
+  const task* shown = nullptr;
+  std::uint64_t shown_word = 0;
 
  protected:
   ~bag_part() = default;
