@@ -56,10 +56,8 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
 
 bool worker::adopt_piece(seen_piece seen, worker& owner, detail::loop_frame& into) noexcept {
   const std::uint64_t taken = task_state{.status = task_status::taken, .thief = number, .epoch = new_epoch()}.pack();
-  // [PP15] relaxed: as [PP12]. There is no activation with that number, so nobody looks for anything here.
-  if (!seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_relaxed, std::memory_order_relaxed)) {
-    return false;
-  }
+  // There is no activation with that number, so nobody looks for anything here.
+  if (!piece_pool::take(seen, taken)) return false;
   const piece_start start = seen.start();
   into.next = start.low;
   into.last = seen.p->high.load();

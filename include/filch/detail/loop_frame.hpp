@@ -30,6 +30,7 @@ struct piece;
 namespace filch::detail {
 
 struct loop_whole;
+class bag_part;
 
 /// Where the part of a loop came from that a worker begins to run.
 enum class part_origin : std::uint8_t { whole, stolen, taken_back };
@@ -72,6 +73,7 @@ struct loop_frame {
   bool gives = false;        ///< others may ask for a part of it
   bool shared = false;       ///< somebody else has a part of the loop, or had one, or may have
   bool polls = false;        ///< has to look around after each chunk, asked or not
+  bag_part* bag = nullptr;   ///< it is no loop's but a bag's: of the above only outer, number, head, newest, gives hold
 };
 
 /// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.
