@@ -1,6 +1,7 @@
 // filch's own constructs, as a user writes them.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include <filch/filch.hpp>
@@ -14,6 +15,25 @@ struct filch_peer {
   }
 
   using group = filch::task_group;
+
+  template <class Body>
+  [[gnu::always_inline]] static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {
+    filch::parallel_for(std::uint64_t{0}, n, body, {.grain = grain});
+  }
+
+  template <class Body>
+  [[gnu::always_inline]] static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
+    using block = filch::blocked_range2d<std::uint64_t>;
+    filch::parallel_for(block(0, rows, 0, columns), [&](const block& part) {
+      body(part.rows().begin(), part.rows().end(), part.cols().begin(), part.cols().end());
+    });
+  }
+
+  template <class T, class Value, class Combine>
+  [[gnu::always_inline]] static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
+                                         std::uint64_t grain = 0) {
+    return filch::parallel_reduce(std::uint64_t{0}, n, identity, value, combine, grain);
+  }
 };
 
 }  // namespace filch::bench

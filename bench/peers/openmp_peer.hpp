@@ -1,10 +1,19 @@
 // OpenMP tasks. Must be called inside a parallel region, by the thread of a `single`.
+//
+// Loops are taskloops, which nest, unlike `omp for`. Without a grain they have the number of tasks that OpenMP chooses
+// itself, with libgomp one for each thread.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include <omp.h>
 
 #include "value_of.hpp"
 
@@ -37,6 +46,44 @@ struct openmp_peer {
 #pragma omp taskwait
     }
   };
+
+  template <class Body>
+  static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {
+    if (grain == 0) {
+#pragma omp taskloop default(none) shared(body) firstprivate(n)
+      for (std::uint64_t i = 0; i < n; ++i) body(i);
+    } else {
+#pragma omp taskloop default(none) shared(body) firstprivate(n) grainsize(grain)
+      for (std::uint64_t i = 0; i < n; ++i) body(i);
+    }
+  }
+
+  /// By rows: the cells of a collapsed loop come one by one, which costs more than it is worth where cells are cheap.
+  template <class Body>
+  static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
+    if (columns == 0) return;
+#pragma omp taskloop default(none) shared(body) firstprivate(rows, columns)
+    for (std::uint64_t row = 0; row < rows; ++row) body(row, row + 1, std::uint64_t{0}, columns);
+  }
+
+  /// A taskloop's own reductions know the operators of the language only, so each part has a sum of its own here.
+  template <class T, class Value, class Combine>
+  static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
+                  std::uint64_t grain = 0) {
+    const auto threads = static_cast<std::uint64_t>(omp_get_num_threads());
+    const std::uint64_t parts = std::min(n, grain == 0 ? threads : std::max<std::uint64_t>(1, n / grain));
+    std::vector<T> sums(static_cast<std::size_t>(parts), identity);
+#pragma omp taskloop default(none) shared(value, combine, sums) firstprivate(n, parts) grainsize(1)
+    for (std::uint64_t part = 0; part < parts; ++part) {
+      T sum = std::move(sums[part]);
+      const std::uint64_t end = n * (part + 1) / parts;
+      for (std::uint64_t i = n * part / parts; i != end; ++i) sum = combine(std::move(sum), value(i));
+      sums[part] = std::move(sum);
+    }
+    T total = identity;
+    for (T& sum : sums) total = combine(std::move(total), std::move(sum));
+    return total;
+  }
 };
 
 }  // namespace filch::bench

@@ -1,6 +1,15 @@
-// The serial elision: forks are plain calls, in order.
+// The serial elision: forks are plain calls, in order, and loops are plain loops.
+//
+// What the loops of every peer have in common:
+//   for_each_index(n, body, grain)           body(i) for every i in [0, n)
+//   for_each_block(rows, columns, body)      body(row_begin, row_end, column_begin, column_end) for rectangles that
+//                                            together are rows x columns
+//   reduce(n, identity, value, combine, grain)   value(0), ..., value(n - 1) combined in order; identity for n = 0
+// Iterations may run at the same time, and loops may be inside of loops. `grain` is the number of iterations below
+// which a hand-coarsened version does not divide a loop; without one, the peer decides.
 #pragma once
 
+#include <cstdint>
 #include <tuple>
 #include <utility>
 
@@ -23,6 +32,24 @@ struct serial_peer {
     }
     void wait() {}
   };
+
+  template <class Body>
+  [[gnu::always_inline]] static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t /*grain*/ = 0) {
+    for (std::uint64_t i = 0; i < n; ++i) body(i);
+  }
+
+  template <class Body>
+  [[gnu::always_inline]] static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
+    body(std::uint64_t{0}, rows, std::uint64_t{0}, columns);
+  }
+
+  template <class T, class Value, class Combine>
+  [[gnu::always_inline]] static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
+                                         std::uint64_t /*grain*/ = 0) {
+    T sum = identity;
+    for (std::uint64_t i = 0; i < n; ++i) sum = combine(std::move(sum), value(i));
+    return sum;
+  }
 };
 
 }  // namespace filch::bench

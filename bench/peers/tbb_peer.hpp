@@ -1,18 +1,27 @@
-// oneTBB.
+// oneTBB, whose loops have three ways of splitting: `tbb` is its default, the auto partitioner.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/blocked_range2d.h>
+#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_invoke.h>
+#include <oneapi/tbb/parallel_reduce.h>
+#include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_group.h>
 
 #include "value_of.hpp"
 
 namespace filch::bench {
 
-struct tbb_peer {
+template <class Partitioner>
+struct tbb_peer_with {
   /// As fast as a task_group with one branch run directly, on one worker and on two.
   template <class F, class G>
   static auto fork_join(F&& f, G&& g) {
@@ -24,6 +33,50 @@ struct tbb_peer {
   }
 
   using group = tbb::task_group;
+
+  template <class Body>
+  static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {
+    tbb::parallel_for(
+        interval(n, grain),
+        [&](const range& part) {
+          for (std::uint64_t i = part.begin(); i != part.end(); ++i) body(i);
+        },
+        Partitioner());
+  }
+
+  template <class Body>
+  static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
+    using block = tbb::blocked_range2d<std::uint64_t>;
+    tbb::parallel_for(
+        block(0, rows, 0, columns),
+        [&](const block& part) {
+          body(part.rows().begin(), part.rows().end(), part.cols().begin(), part.cols().end());
+        },
+        Partitioner());
+  }
+
+  template <class T, class Value, class Combine>
+  static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
+                  std::uint64_t grain = 0) {
+    return tbb::parallel_reduce(
+        interval(n, grain), identity,
+        [&](const range& part, T sum) {
+          for (std::uint64_t i = part.begin(); i != part.end(); ++i) sum = combine(std::move(sum), value(i));
+          return sum;
+        },
+        combine, Partitioner());
+  }
+
+ private:
+  using range = tbb::blocked_range<std::uint64_t>;
+
+  static range interval(std::uint64_t n, std::uint64_t grain) {
+    return {0, n, static_cast<std::size_t>(std::max<std::uint64_t>(grain, 1))};
+  }
 };
+
+using tbb_peer = tbb_peer_with<tbb::auto_partitioner>;
+using tbb_simple_peer = tbb_peer_with<tbb::simple_partitioner>;
+using tbb_static_peer = tbb_peer_with<tbb::static_partitioner>;
 
 }  // namespace filch::bench

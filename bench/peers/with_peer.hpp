@@ -17,6 +17,10 @@ auto with_peer(runner on, Kernel&& kernel) {
       return kernel.template operator()<filch_peer>();
     case runner::tbb:
       return kernel.template operator()<tbb_peer>();
+    case runner::tbb_simple:
+      return kernel.template operator()<tbb_simple_peer>();
+    case runner::tbb_static:
+      return kernel.template operator()<tbb_static_peer>();
     case runner::openmp:
       return kernel.template operator()<openmp_peer>();
     case runner::serial:

@@ -1,7 +1,8 @@
 // filch's constructs on the virtual machine: the instructions of the fast path are charged, its memory operations the
-// machine charges itself.
+// machine charges itself. Of a loop, entering it is charged as one task; its chunks are free but for what they share.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include <filch/filch.hpp>
@@ -31,6 +32,28 @@ struct charged_peer {
    private:
     task_group group_;
   };
+
+  template <class Body>
+  static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {
+    spawn.done();
+    filch::parallel_for(std::uint64_t{0}, n, body, {.grain = grain});
+  }
+
+  template <class Body>
+  static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
+    spawn.done();
+    using block = filch::blocked_range2d<std::uint64_t>;
+    filch::parallel_for(block(0, rows, 0, columns), [&](const block& part) {
+      body(part.rows().begin(), part.rows().end(), part.cols().begin(), part.cols().end());
+    });
+  }
+
+  template <class T, class Value, class Combine>
+  static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
+                  std::uint64_t grain = 0) {
+    spawn.done();
+    return filch::parallel_reduce(std::uint64_t{0}, n, identity, value, combine, grain);
+  }
 };
 
 }  // namespace filch::bench

@@ -12,5 +12,19 @@ workload uts_workload();
 workload matmul_workload();
 workload matmul_square_workload();
 workload cilksort_workload();
+workload nqueens_loop_workload();
+workload nqueens_reduce_workload();
+workload tsp_workload();
+workload tsp_reduce_workload();
+workload spmv_workload();
+workload spmv_rows_workload();
+workload bfs_workload();
+workload floyd_warshall_workload();
+workload mm_workload();
+workload conv_workload();
+workload loops_workload();
+workload fat_chunk_workload();
+workload thick_first_workload();
+workload nested_bar_workload();
 
 }  // namespace filch::bench

@@ -18,38 +18,15 @@
 #include "catalogue.hpp"
 #include "counting_peer.hpp"
 #include "parse_size.hpp"
+#include "queens.hpp"
 #include "with_peer.hpp"
 
 namespace filch::bench {
 namespace {
 
-constexpr int largest_n = 18;
-
 vm::work check("nqueens_check");
 
-// OEIS A000170, from n = 0.
-constexpr std::array<std::uint64_t, largest_n + 1> known_solutions = {
-    1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
-
-struct problem {
-  int n;
-  int cutoff;  // rows below this one are searched without forking
-};
-
-// The column of the queen of each row placed so far. A size that is copied in two vector moves.
-struct board {
-  std::array<std::int8_t, 32> columns;
-};
-static_assert(largest_n <= 32);
-
-bool is_safe(const board& placed, int row, int column) {
-  for (int above = 0; above < row; ++above) {
-    const int difference = placed.columns[above] - column;
-    const int distance = row - above;
-    if (difference == 0 || difference == distance || difference == -distance) return false;
-  }
-  return true;
-}
+using problem = size_with_cutoff;  // rows from the cut-off on are searched without forking
 
 template <class Peer>
 std::uint64_t count_below(const problem& p, const board& placed, int row);
@@ -69,13 +46,13 @@ std::uint64_t place(const problem& p, const board& parent, int row, int column) 
 // Counts the solutions that continue `placed`, whose rows above `row` are filled.
 template <class Peer>
 std::uint64_t count_below(const problem& p, const board& placed, int row) {
-  std::array<std::int8_t, largest_n> columns;
+  std::array<std::int8_t, most_queens> columns;
   int children = 0;
   for (int column = 0; column < p.n; ++column) {
     if (is_safe(placed, row, column)) columns[children++] = static_cast<std::int8_t>(column);
   }
   if (children == 0) return 0;
-  std::array<std::uint64_t, largest_n> counts;
+  std::array<std::uint64_t, most_queens> counts;
   typename Peer::group group;
   for (int i = 0; i < children; ++i) {
     group.run(
@@ -112,11 +89,7 @@ class nqueens_instance final : public instance {
 
 std::unique_ptr<instance> make_nqueens(std::string_view size) {
   const size_context context{"nqueens", size, "12"};
-  const std::size_t slash = size.find('/');
-  const int n = static_cast<int>(parse_whole(context, size.substr(0, slash), 1, largest_n));
-  int cutoff = n;
-  if (slash != std::string_view::npos) cutoff = static_cast<int>(parse_whole(context, size.substr(slash + 1), 1, n));
-  return std::make_unique<nqueens_instance>(problem{n, cutoff});
+  return std::make_unique<nqueens_instance>(parse_with_cutoff(context, 1, most_queens));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "parse_size.hpp"
 
 #include <charconv>
+#include <cstddef>
 #include <stdexcept>
 #include <system_error>
 
@@ -37,6 +38,13 @@ std::int64_t parse_whole(const size_context& context, std::string_view text, std
 
 double parse_real(const size_context& context, std::string_view text, double low, double high) {
   return parse(context, text, low, high, "a number");
+}
+
+size_with_cutoff parse_with_cutoff(const size_context& context, int low, int high) {
+  const std::size_t slash = context.size.find('/');
+  const int n = static_cast<int>(parse_whole(context, context.size.substr(0, slash), low, high));
+  if (slash == std::string_view::npos) return {n, n};
+  return {n, static_cast<int>(parse_whole(context, context.size.substr(slash + 1), 1, n))};
 }
 
 }  // namespace filch::bench

@@ -22,4 +22,13 @@ std::int64_t parse_whole(const size_context& context, std::string_view text, std
 /// `text` as a real number in [low, high]; otherwise throws as `reject_size` does.
 double parse_real(const size_context& context, std::string_view text, double low, double high);
 
+/// Sizes "n" and "n/d" of recursive problems: nothing is divided from level d on, from 1 to n; without it d is n.
+struct size_with_cutoff {
+  int n;
+  int cutoff;
+};
+
+/// The whole size, n in [low, high]; otherwise throws as `reject_size` does.
+size_with_cutoff parse_with_cutoff(const size_context& context, int low, int high);
+
 }  // namespace filch::bench

@@ -114,6 +114,8 @@ constexpr std::size_t stack_bytes_per_level(runner on) {
     case runner::filch:
       return 650;
     case runner::tbb:
+    case runner::tbb_simple:
+    case runner::tbb_static:
       return 4000;
     case runner::openmp:
       return 1300;

@@ -14,8 +14,9 @@
 
 namespace filch::bench {
 
-/// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls.
-enum class runner { serial, filch, tbb, openmp };
+/// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls. oneTBB's three ways of
+/// splitting loops (auto, simple, static) count as runners of their own; without loops they are one and the same.
+enum class runner { serial, filch, tbb, tbb_simple, tbb_static, openmp };
 
 /// One workload at one size. Not thread-safe: one run at a time.
 class instance {
@@ -35,7 +36,8 @@ class instance {
   /// Whether the last run's result is right: against a known value, an independent check, or a serial run.
   virtual bool verify() const = 0;
 
-  /// Tasks that one run spawns, by formula or by counting in an untimed serial pass.
+  /// Tasks that one run spawns, by formula or by counting in an untimed serial pass. Each iteration of a parallel loop
+  /// counts as one, however many of them the runner runs together.
   virtual std::uint64_t tasks() const = 0;
 };
 

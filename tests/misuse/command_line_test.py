@@ -124,7 +124,7 @@ class Misuse(unittest.TestCase):
         self.check(["bench", "fib:5", "--policy", "a\nb"], "policies are")
         self.check(["bench", "fib:5", "--join", "leepfrog"], "'leepfrog'", "did you mean 'leapfrog'?")
         self.check(["bench", "fib:5", "--loop", "lazy"], "'lazy'", "standard")
-        self.check(["bench", "fib:5", "--peer", "cilk"], "'cilk'", "serial, tbb, openmp")
+        self.check(["bench", "fib:5", "--peer", "cilk"], "'cilk'", "serial, tbb, tbb-simple, tbb-static, openmp")
 
     def test_combinations(self):
         policies = json.loads(run("list", "--json").stdout)["policies"]

@@ -149,7 +149,10 @@ TEST(machine_file, every_figure_gets_to_its_member) {
                "signal_latency_ns": 25},
     "runtime": {"spawn_ns": 26},
     "work": {"fib_call_ns": 27, "nqueens_check_ns": 28, "uts_node_ns": 29, "uts_geometric_node_ns": 30,
-             "matmul_madd_ns": 31, "cilksort_compare_ns": 32, "heat_cell_ns": 33.5}})");
+             "matmul_madd_ns": 31, "cilksort_compare_ns": 32, "heat_cell_ns": 33.5,
+             "tsp_step_ns": 34.5, "spmv_nonzero_ns": 35.5, "bfs_edge_ns": 36.5,
+             "floyd_warshall_cell_ns": 37.5, "mm_madd_ns": 38.5, "conv_madd_ns": 39.5,
+             "spin_step_ns": 41.5}})");
   const machine_description m = load_machine(file.string(), machines);
   EXPECT_EQ(m.name, "odd");
   EXPECT_EQ(m.about.at("machine"), "none");
@@ -196,6 +199,13 @@ TEST(machine_file, every_figure_gets_to_its_member) {
   EXPECT_EQ(m.work.matmul_madd_ns, 31);
   EXPECT_EQ(m.work.cilksort_compare_ns, 32);
   EXPECT_EQ(m.work.heat_cell_ns, 33.5);
+  EXPECT_EQ(m.work.tsp_step_ns, 34.5);
+  EXPECT_EQ(m.work.spmv_nonzero_ns, 35.5);
+  EXPECT_EQ(m.work.bfs_edge_ns, 36.5);
+  EXPECT_EQ(m.work.floyd_warshall_cell_ns, 37.5);
+  EXPECT_EQ(m.work.mm_madd_ns, 38.5);
+  EXPECT_EQ(m.work.conv_madd_ns, 39.5);
+  EXPECT_EQ(m.work.spin_step_ns, 41.5);
 }
 
 TEST(machine_file, a_shape_is_the_generic_machine_with_other_counts) {

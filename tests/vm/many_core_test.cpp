@@ -70,7 +70,14 @@ machine_description small_machine() {
             .uts_geometric_node_ns = 150,
             .matmul_madd_ns = 1,
             .cilksort_compare_ns = 3,
-            .heat_cell_ns = 1};
+            .heat_cell_ns = 1,
+            .tsp_step_ns = 1,
+            .spmv_nonzero_ns = 1,
+            .bfs_edge_ns = 1,
+            .floyd_warshall_cell_ns = 1,
+            .mm_madd_ns = 1,
+            .conv_madd_ns = 1,
+            .spin_step_ns = 1};
   return m;
 }
 

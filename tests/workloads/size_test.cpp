@@ -51,6 +51,34 @@ TEST(size, of_nqueens_may_have_a_cutoff_up_to_n) {
   EXPECT_EQ(error_of("nqueens", "12/"), "nqueens: size '12/' has '', which is not a whole number; try nqueens:12");
 }
 
+TEST(size, of_loop_workloads_is_strict) {
+  for (const char* const name : {"nqueens_loop", "nqueens_reduce", "tsp", "tsp_reduce", "spmv", "spmv_rows", "bfs",
+                                 "floyd_warshall", "mm", "conv", "thick_first", "nested_bar"}) {
+    for (const std::string size : {"", " 8", "8 ", "+8", "8x", "0x8", "8.0", "1e3", "eight"}) {
+      EXPECT_THAT(error_of(name, size), testing::HasSubstr("size '" + size + "' is not a whole number; try ")) << name;
+    }
+    EXPECT_THAT(error_of(name, "99999999999999999999"), testing::HasSubstr("' is out of range (")) << name;
+    EXPECT_THAT(error_of(name, "0"), testing::HasSubstr("'0' is out of range (")) << name;
+  }
+  EXPECT_EQ(error_of("tsp", "12/13"), "tsp: size '12/13' has '13', which is out of range (1 to 12); try tsp:17");
+}
+
+TEST(size, of_loops_is_a_body_and_two_numbers) {
+  EXPECT_EQ(error_of("loops", "3ns"), "loops: size '3ns' does not begin with 2ns or 20ns; try loops:2ns");
+  EXPECT_EQ(error_of("loops", "2ns/10"),
+            "loops: size '2ns/10' has no 'x' between its two numbers of iterations; try loops:2ns");
+  EXPECT_EQ(error_of("loops", "2ns/10x"), "loops: size '2ns/10x' has '', which is not a whole number; try loops:2ns");
+  EXPECT_EQ(error_of("loops", "20ns/0x9"),
+            "loops: size '20ns/0x9' has '0', which is out of range (1 to 100000); try loops:2ns");
+}
+
+TEST(size, of_fat_chunk_says_how_many_are_fat) {
+  EXPECT_EQ(error_of("fat_chunk", "64"),
+            "fat_chunk: size '64' does not say how many iterations are fat; try fat_chunk:65536/256");
+  EXPECT_EQ(error_of("fat_chunk", "64/65"),
+            "fat_chunk: size '64/65' has '65', which is out of range (1 to 64); try fat_chunk:65536/256");
+}
+
 TEST(size, of_matmul_square_is_a_power_of_two) {
   EXPECT_EQ(error_of("matmul_square", "24"), "matmul_square: size '24' is not a power of two; try matmul_square:1024");
 }

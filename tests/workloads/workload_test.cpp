@@ -33,7 +33,9 @@ void run_on(runner on, int workers, instance& subject) {
       pool.run([&] { subject.run(on); });
       return;
     }
-    case runner::tbb: {
+    case runner::tbb:
+    case runner::tbb_simple:
+    case runner::tbb_static: {
       // Also where there are fewer processors than workers.
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers));
       tbb::task_arena(workers).execute([&] { subject.run(on); });
@@ -63,6 +65,10 @@ std::string name_of(runner on) {
       return "filch";
     case runner::tbb:
       return "tbb";
+    case runner::tbb_simple:
+      return "tbb_simple";
+    case runner::tbb_static:
+      return "tbb_static";
     case runner::openmp:
       break;
   }
@@ -121,9 +127,60 @@ const std::string subjects[] = {
     "cilksort:100000",
 };
 
+const std::string loop_subjects[] = {
+    "nqueens_loop:1",
+    "nqueens_loop:3",
+    "nqueens_loop:7",
+    "nqueens_loop:8/4",
+    "nqueens_reduce:1",
+    "nqueens_reduce:7",
+    "nqueens_reduce:8/4",
+    "tsp:3",
+    "tsp:9",
+    "tsp:10/5",
+    "tsp_reduce:3",
+    "tsp_reduce:9",
+    "tsp_reduce:10/5",
+    "spmv:1",
+    "spmv:60",
+    "spmv_rows:1",
+    "spmv_rows:1000",
+    "bfs:1",
+    "bfs:2",
+    "bfs:1000",
+    "floyd_warshall:2",
+    "floyd_warshall:21",
+    "mm:1",
+    "mm:40",
+    "conv:1",
+    "conv:33",
+    "loops:2ns/1x1",
+    "loops:2ns/7x1001",
+    "loops:20ns/30x50",
+    "fat_chunk:1/1",
+    "fat_chunk:500/4",
+    "thick_first:2",
+    "thick_first:3000",
+    "nested_bar:1",
+    "nested_bar:40",
+};
+
 INSTANTIATE_TEST_SUITE_P(serial, workload_test,
                          testing::Combine(testing::ValuesIn(subjects), testing::Values(runner::serial),
                                           testing::Values(1)),
+                         name_of_test);
+
+INSTANTIATE_TEST_SUITE_P(serial_loops, workload_test,
+                         testing::Combine(testing::ValuesIn(loop_subjects), testing::Values(runner::serial),
+                                          testing::Values(1)),
+                         name_of_test);
+
+// oneTBB's ways of splitting differ for loops only.
+INSTANTIATE_TEST_SUITE_P(parallel_loops, workload_test,
+                         testing::Combine(testing::ValuesIn(loop_subjects),
+                                          testing::Values(runner::filch, runner::tbb, runner::tbb_simple,
+                                                          runner::tbb_static, runner::openmp),
+                                          testing::Values(1, 3)),
                          name_of_test);
 
 INSTANTIATE_TEST_SUITE_P(parallel, workload_test,
@@ -133,8 +190,13 @@ INSTANTIATE_TEST_SUITE_P(parallel, workload_test,
                          name_of_test);
 
 TEST(workload, is_not_right_before_it_ran) {
-  for (const char* const subject :
-       {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "matmul:17", "matmul_square:16", "cilksort:100"}) {
+  for (const char* const subject : {"fib:20",         "nqueens:8",         "uts:geo/a3/d=6/b0=4/seed=19",
+                                    "matmul:17",      "matmul_square:16",  "cilksort:100",
+                                    "nqueens_loop:3", "nqueens_reduce:7",  "tsp:8",
+                                    "tsp_reduce:8",   "spmv:60",           "spmv_rows:60",
+                                    "bfs:500",        "floyd_warshall:20", "mm:20",
+                                    "conv:20",        "loops:2ns/3x50",    "fat_chunk:50/2",
+                                    "thick_first:50", "nested_bar:5"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -157,6 +219,20 @@ TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("matmul_square:32")->tasks(), 6U);
   EXPECT_EQ(make_instance("matmul_square:64")->tasks(), 6U + 8 * 6);
   EXPECT_EQ(make_instance("cilksort:2048")->tasks(), 0U);
+  // Iterations: four for each place of a queen in a row that is not the last, and for the first row.
+  EXPECT_EQ(make_instance("nqueens_loop:4")->tasks(), 4U * (1 + 4 + 6 + 4));
+  EXPECT_EQ(make_instance("nqueens_reduce:4")->tasks(), 4U * (1 + 4 + 6 + 4));
+  EXPECT_EQ(make_instance("nqueens_loop:4/1")->tasks(), 4U);
+  // Both tours through three cities are shortest ones: three cities to look at for each of 1 + 2 paths.
+  EXPECT_EQ(make_instance("tsp:3")->tasks(), 3U * (1 + 2));
+  EXPECT_EQ(make_instance("tsp_reduce:3/1")->tasks(), 3U);
+  EXPECT_EQ(make_instance("spmv_rows:1000")->tasks(), 20'000U);
+  EXPECT_EQ(make_instance("floyd_warshall:10")->tasks(), 1000U);
+  EXPECT_EQ(make_instance("mm:10")->tasks(), 100U);
+  EXPECT_EQ(make_instance("conv:10")->tasks(), 100U);
+  EXPECT_EQ(make_instance("loops:2ns/3x50")->tasks(), 153U);
+  EXPECT_EQ(make_instance("fat_chunk:50/2")->tasks(), 50U);
+  EXPECT_EQ(make_instance("nested_bar:5")->tasks(), 10U);
   EXPECT_EQ(make_instance("cilksort:2049")->tasks(), 5U);  // four quarters, two merges, the last merge in halves
 }
 
@@ -164,7 +240,8 @@ TEST(workload, runs_on_every_policy_and_join) {
   for (const combination& each : combinations()) {
     for (const std::string_view join : each.joins) {
       scheduler pool({.workers = 3, .policy = std::string(each.policy), .join = std::string(join)});
-      for (const char* const subject : {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "cilksort:20000"}) {
+      for (const char* const subject : {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "cilksort:20000",
+                                        "nqueens_loop:7", "spmv:60", "floyd_warshall:20"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { made->run(runner::filch); });

@@ -37,6 +37,7 @@ Examples:
   filch bench                                      every workload at its default size
   filch bench fib:38 nqueens --workers 1,2         two workloads, at one and at two workers
   filch bench uts:T3 --peer serial,tbb,openmp      side by side with other runtimes
+  filch bench spmv --peer tbb,tbb-simple,tbb-static   loops, as oneTBB's partitioners split them
   filch bench fib --policy lace,chase_lev --join leapfrog,transitive,random --json fib.json
 )";
 
@@ -146,7 +147,7 @@ command add_bench_command(CLI::App& root) {
   add_text("--join", "What to do at a join whose task was stolen (default: the policy's own)", "J,...");
   add_text("--loop", "How loops are split (default: standard)", "L,...");
   add_text("--workers", "Numbers of workers (default: all that this process may use)", "N,...");
-  add_text("--peer", "Also report serial, tbb, openmp", "R,...");
+  add_text("--peer", "Also report serial, tbb, tbb-simple, tbb-static, openmp", "R,...");
   app->add_flag("--steal-half")
 
       ->description("Thieves take half of what is on offer, not one task (policy lace)");

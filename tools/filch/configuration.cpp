@@ -16,7 +16,7 @@ namespace filch::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> runner_names{"serial", "filch", "tbb", "openmp"};
+constexpr std::array<std::string_view, 6> runner_names{"serial", "filch", "tbb", "tbb-simple", "tbb-static", "openmp"};
 
 // Where a setting was left out, one empty name stands for it: the library then decides.
 std::vector<std::string> names_in(std::string_view option, const std::optional<std::string>& text) {
@@ -112,7 +112,7 @@ std::vector<int> worker_counts(const std::optional<std::string>& text, int most)
 }
 
 std::vector<bench::runner> peer_runners(std::string_view text) {
-  constexpr std::array<std::string_view, 3> known{"serial", "tbb", "openmp"};
+  constexpr std::array<std::string_view, 5> known{"serial", "tbb", "tbb-simple", "tbb-static", "openmp"};
   std::vector<bench::runner> runners;
   for (const std::string& name : parse_list("--peer", text)) {
     require_known("peer", name, known, fmt::format("peers are {}", fmt::join(known, ", ")));

@@ -24,7 +24,7 @@ struct configuration {
   bool steal_half = false;  ///< filch only
 };
 
-/// "serial", "filch", "tbb" or "openmp".
+/// "serial", "filch", "tbb", "tbb-simple", "tbb-static" or "openmp".
 std::string_view runner_name(bench::runner runner);
 
 /// For messages: "filch/lace/leapfrog with 2 workers", "serial".
@@ -47,7 +47,7 @@ std::vector<configuration> filch_configurations(const filch_settings& settings);
 /// The worker counts in a comma separated list; {0} when there is none. Throws std::invalid_argument.
 std::vector<int> worker_counts(const std::optional<std::string>& text, int most = most_workers);
 
-/// The runners in a comma separated list of "serial", "tbb" and "openmp". Throws std::invalid_argument.
+/// The runners in a comma separated list of the names above, without "filch". Throws std::invalid_argument.
 std::vector<bench::runner> peer_runners(std::string_view text);
 
 }  // namespace filch::cli

@@ -52,7 +52,7 @@ constexpr double longest_run_s = 6.0;
 class contestants {
  public:
   contestants() : filch_(make_filch_executor({.runner = bench::runner::filch, .workers = 0})) {
-    tbb_ = make_tbb_executor(workers());
+    tbb_ = make_tbb_executor(bench::runner::tbb, workers());
     openmp_ = make_openmp_executor(workers());
   }
 

@@ -62,7 +62,9 @@ std::unique_ptr<executor> make_executor(const configuration& config) {
     case bench::runner::filch:
       return make_filch_executor(config);
     case bench::runner::tbb:
-      return make_tbb_executor(config.workers);
+    case bench::runner::tbb_simple:
+    case bench::runner::tbb_static:
+      return make_tbb_executor(config.runner, config.workers);
     case bench::runner::openmp:
       return make_openmp_executor(config.workers);
   }

@@ -10,13 +10,13 @@ namespace {
 
 class tbb_executor final : public executor {
  public:
-  explicit tbb_executor(int workers) : executor({.runner = bench::runner::tbb, .workers = workers}), arena_(workers) {}
+  tbb_executor(bench::runner runner, int workers) : executor({.runner = runner, .workers = workers}), arena_(workers) {}
 
   double run(bench::instance& instance) override {
     // The lowest of all living limits holds, so a limit lives no longer than the run that it is meant for.
     const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                             static_cast<std::size_t>(config_.workers));
-    return arena_.execute([&] { return time_run(instance, bench::runner::tbb); });
+    return arena_.execute([&] { return time_run(instance, config_.runner); });
   }
   void settle() const override { sleep_until_quiet(); }
 
@@ -26,6 +26,8 @@ class tbb_executor final : public executor {
 
 }  // namespace
 
-std::unique_ptr<executor> make_tbb_executor(int workers) { return std::make_unique<tbb_executor>(workers); }
+std::unique_ptr<executor> make_tbb_executor(bench::runner runner, int workers) {
+  return std::make_unique<tbb_executor>(runner, workers);
+}
 
 }  // namespace filch::cli

@@ -221,7 +221,14 @@ work_costs read_work(group work) {
                         .uts_geometric_node_ns = work.nanoseconds("uts_geometric_node_ns"),
                         .matmul_madd_ns = work.nanoseconds("matmul_madd_ns"),
                         .cilksort_compare_ns = work.nanoseconds("cilksort_compare_ns"),
-                        .heat_cell_ns = work.nanoseconds("heat_cell_ns")};
+                        .heat_cell_ns = work.nanoseconds("heat_cell_ns"),
+                        .tsp_step_ns = work.nanoseconds("tsp_step_ns"),
+                        .spmv_nonzero_ns = work.nanoseconds("spmv_nonzero_ns"),
+                        .bfs_edge_ns = work.nanoseconds("bfs_edge_ns"),
+                        .floyd_warshall_cell_ns = work.nanoseconds("floyd_warshall_cell_ns"),
+                        .mm_madd_ns = work.nanoseconds("mm_madd_ns"),
+                        .conv_madd_ns = work.nanoseconds("conv_madd_ns"),
+                        .spin_step_ns = work.nanoseconds("spin_step_ns")};
   work.finish();
   return read;
 }

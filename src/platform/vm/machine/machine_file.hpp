@@ -81,13 +81,20 @@ struct runtime_costs {
 
 /// How long one unit of a workload's sequential work takes, in nanoseconds, its data in the private cache.
 struct work_costs {
-  double fib_call_ns;            ///< a call of fib that forks, with its share of those that do not: serial time / tasks
-  double nqueens_check_ns;       ///< one safety test, with its share of copying boards: serial time / (n * tasks)
-  double uts_node_ns;            ///< a node of a binomial tree: its SHA-1 and counting its children
-  double uts_geometric_node_ns;  ///< a node of a geometric tree, whose children are counted with logarithms
-  double matmul_madd_ns;         ///< one multiplication and addition of a matrix product
-  double cilksort_compare_ns;    ///< one of the n log2 n steps of sorting n numbers
-  double heat_cell_ns;           ///< one cell of a five-point stencil
+  double fib_call_ns;             ///< a call of fib that forks, with its share of others: serial time / tasks
+  double nqueens_check_ns;        ///< one safety test, with its share of copying boards: serial time / (n * tasks)
+  double uts_node_ns;             ///< a node of a binomial tree: its SHA-1 and counting its children
+  double uts_geometric_node_ns;   ///< a node of a geometric tree, whose children are counted with logarithms
+  double matmul_madd_ns;          ///< one multiplication and addition of a matrix product
+  double cilksort_compare_ns;     ///< one of the n log2 n steps of sorting n numbers
+  double heat_cell_ns;            ///< one cell of a five-point stencil
+  double tsp_step_ns;             ///< one look at a city that may come next
+  double spmv_nonzero_ns;         ///< one term of a sparse row times a vector
+  double bfs_edge_ns;             ///< one edge of a breadth-first search, at one of its ends
+  double floyd_warshall_cell_ns;  ///< one cell of one step of Floyd and Warshall's algorithm
+  double mm_madd_ns;              ///< one term of a matrix product by definition, row times column
+  double conv_madd_ns;            ///< one term of a convolution of 16-bit numbers
+  double spin_step_ns;            ///< one step of made-up work, which waits for the one before
 };
 
 /// A computer to simulate.

@@ -369,14 +369,21 @@ double many_core::price(const char* work) {
     double ns;
   };
   const work_costs& of = machine_.work;
-  const std::array<entry, 8> table{{{"spawn", machine_.runtime.spawn_ns},
-                                    {"fib_call", of.fib_call_ns},
-                                    {"nqueens_check", of.nqueens_check_ns},
-                                    {"uts_node", of.uts_node_ns},
-                                    {"uts_geometric_node", of.uts_geometric_node_ns},
-                                    {"matmul_madd", of.matmul_madd_ns},
-                                    {"cilksort_compare", of.cilksort_compare_ns},
-                                    {"heat_cell", of.heat_cell_ns}}};
+  const std::array<entry, 15> table{{{"spawn", machine_.runtime.spawn_ns},
+                                     {"fib_call", of.fib_call_ns},
+                                     {"nqueens_check", of.nqueens_check_ns},
+                                     {"uts_node", of.uts_node_ns},
+                                     {"uts_geometric_node", of.uts_geometric_node_ns},
+                                     {"matmul_madd", of.matmul_madd_ns},
+                                     {"cilksort_compare", of.cilksort_compare_ns},
+                                     {"heat_cell", of.heat_cell_ns},
+                                     {"tsp_step", of.tsp_step_ns},
+                                     {"spmv_nonzero", of.spmv_nonzero_ns},
+                                     {"bfs_edge", of.bfs_edge_ns},
+                                     {"floyd_warshall_cell", of.floyd_warshall_cell_ns},
+                                     {"mm_madd", of.mm_madd_ns},
+                                     {"conv_madd", of.conv_madd_ns},
+                                     {"spin_step", of.spin_step_ns}}};
   const auto found =
       std::find_if(table.begin(), table.end(), [&](const entry& each) { return std::strcmp(each.name, work) == 0; });
   if (found == table.end()) {

@@ -1,0 +1,89 @@
+// Loops mean the same on every peer: each iteration once, rectangles that are the whole, values combined in order.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "with_peer.hpp"
+
+namespace filch::bench {
+namespace {
+
+constexpr runner runners[] = {runner::serial,     runner::filch,      runner::tbb,
+                              runner::tbb_simple, runner::tbb_static, runner::openmp};
+
+// Enters OpenMP for all: the others do not mind.
+template <class Kernel>
+void for_each_peer(const Kernel& kernel) {
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  for (const runner on : runners) {
+    SCOPED_TRACE(static_cast<int>(on));
+    with_peer(on, kernel);
+  }
+}
+
+using counts = std::vector<std::atomic<int>>;
+
+void expect_all(const counts& runs, int expected) {
+  for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(runs[i].load(), expected) << i;
+}
+
+TEST(peers, run_each_iteration_once) {
+  for_each_peer([]<class Peer>() {
+    for (const std::uint64_t grain : {0, 1, 7, 1000}) {
+      for (const std::uint64_t n : {0, 1, 2, 100}) {
+        counts runs(n);
+        Peer::for_each_index(n, [&](std::uint64_t i) { ++runs[i]; }, grain);
+        expect_all(runs, 1);
+      }
+    }
+  });
+}
+
+TEST(peers, run_loops_inside_of_loops) {
+  for_each_peer([]<class Peer>() {
+    counts runs(20 * 30);
+    Peer::for_each_index(
+        20, [&](std::uint64_t i) { Peer::for_each_index(30, [&, i](std::uint64_t j) { ++runs[i * 30 + j]; }); });
+    expect_all(runs, 1);
+  });
+}
+
+TEST(peers, cover_rows_and_columns) {
+  for_each_peer([]<class Peer>() {
+    for (const std::uint64_t rows : {0, 1, 9}) {
+      for (const std::uint64_t columns : {0, 1, 40}) {
+        counts runs(rows * columns);
+        Peer::for_each_block(
+            rows, columns,
+            [&](std::uint64_t row_begin, std::uint64_t row_end, std::uint64_t column_begin, std::uint64_t column_end) {
+              for (std::uint64_t row = row_begin; row < row_end; ++row) {
+                for (std::uint64_t column = column_begin; column < column_end; ++column) ++runs[row * columns + column];
+              }
+            });
+        expect_all(runs, 1);
+      }
+    }
+  });
+}
+
+TEST(peers, combine_in_order) {
+  for_each_peer([]<class Peer>() {
+    const auto letter = [](std::uint64_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
+    const auto joined = [](const std::string& a, const std::string& b) { return a + b; };
+    for (const std::uint64_t grain : {0, 1, 7, 1000}) {
+      for (const std::uint64_t n : {0, 1, 2, 100}) {
+        std::string expected;
+        for (std::uint64_t i = 0; i < n; ++i) expected += letter(i);
+        EXPECT_EQ(Peer::reduce(n, std::string(), letter, joined, grain), expected) << n << ' ' << grain;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace filch::bench
