@@ -43,6 +43,7 @@ Examples:
   filch simulate uts --machine opteron-6168 --policy lace --join leapfrog,random --workers 1,16,48
   filch simulate uts:T3L --machine opteron-6168 --workers 48 --seeds 1
   filch simulate nqueens --machine machines/local.json --sensitivity --json nqueens.json
+  filch simulate nqueens_loop --machine ultrasparc-t2 --policy lazy_breadth,lazy_depth,lazy_depth2 --workers 8,64
 )";
 
 struct simulate_request {
@@ -195,6 +196,7 @@ simulate_request read_request(const CLI::App& app) {
                                 .loops = value_of(app, "--loop"),
                                 .workers = value_of(app, "--workers"),
                                 .steal_half = is_set(app, "--steal-half"),
+                                .push_half = is_set(app, "--push-half"),
                                 .most = platform::vm::most_hardware_threads};
   const std::vector<configuration> open = filch_configurations(settings);
   require_workers(request.machine, open);
@@ -270,8 +272,11 @@ command add_simulate_command(CLI::App& root) {
   add_text("--workers", "Numbers of workers (default: all hardware threads of the machine)", "N,...");
   add_text("--policy", "Work-stealing policies (default: standard)", "P,...");
   add_text("--join", "What to do at a join whose task was stolen (default: the policy's own)", "J,...");
-  add_text("--loop", "How loops are split (default: standard)", "L,...");
-  app->add_flag("--steal-half")->description("Thieves take half of what is on offer, not one task (policy lace)");
+  add_text("--loop", "How loops are split that do not say (default: the policy's own)", "L,...");
+  app->add_flag("--steal-half")
+      ->description("Thieves take half of what is on offer, not one task (policies lace and standard)");
+  app->add_flag("--push-half")
+      ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
   add_text("--seed", "First seed (default: 1)", "S");
   add_text("--seeds", fmt::format("Number of seeds, and of runs of each row (default: {})", default_seeds), "N");
   app->add_flag("--sensitivity")->description("Also with communication 30 % faster and 30 % slower");
