@@ -82,6 +82,7 @@ class Misuse(unittest.TestCase):
             self.assertEqual(finished.stdout, "")
             self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
             self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
+            self.assertEqual(finished.stderr.count("filch: "), 1, finished.stderr)
             for text in expected:
                 self.assertIn(text, finished.stderr)
 
