@@ -13,7 +13,7 @@
 
 #include <filch/topology.hpp>
 
-#include "machine_folder.hpp"
+#include "data_folder.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
 #include "report.hpp"
@@ -27,7 +27,6 @@ namespace filch::cli {
 namespace {
 
 constexpr int most_seeds = 100'000;
-constexpr int most_processes = 1024;
 
 constexpr auto examples =
     R"(Times are virtual. Workers share the cores of the machine, one each, in the order of its sockets. Every run is
@@ -70,10 +69,7 @@ simulation_request read_request(const CLI::App& app) {
   if (const auto seeds = value_of(app, "--seeds")) {
     request.seeds = parse_integer("--seeds", *seeds, 1, most_seeds);
   }
-  request.processes = default_processes();
-  if (const auto processes = value_of(app, "--processes")) {
-    request.processes = static_cast<std::size_t>(parse_integer("--processes", *processes, 1, most_processes));
-  }
+  request.processes = processes_of(app);
   return request;
 }
 

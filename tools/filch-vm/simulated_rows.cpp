@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "counters.hpp"
+#include "option_value.hpp"
 #include "process_pool.hpp"
 #include "sampler.hpp"
 #include "simulated_run.hpp"
@@ -17,6 +18,8 @@
 namespace filch::cli {
 
 namespace {
+
+constexpr int most_processes = 1024;
 
 // One process of the simulation.
 struct job {
@@ -133,7 +136,11 @@ bool experiment::report_error(const row_of_runs& row) const {
 
 }  // namespace
 
-std::size_t default_processes() { return std::max(1U, std::thread::hardware_concurrency()); }
+std::size_t processes_of(const CLI::App& command) {
+  const auto text = value_of(command, "--processes");
+  return text ? static_cast<std::size_t>(parse_integer("--processes", *text, 1, most_processes))
+              : std::max(1U, std::thread::hardware_concurrency());
+}
 
 void require_workers(const vm::machine_description& machine, const std::vector<configuration>& configurations) {
   for (const configuration& config : configurations) {

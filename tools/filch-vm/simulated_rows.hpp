@@ -1,11 +1,13 @@
-// Runs of one workload on a virtual machine, summed up as rows: what 'filch simulate' and 'filch reproduce' are made of.
+// Runs of one workload on a virtual machine, summed up as rows: what 'filch simulate' and 'filch reproduce' are made
+// of.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include <filch/topology.hpp>
+#include <CLI/App.hpp>
+
 #include <filch/vm/simulation.hpp>
 
 #include "configuration.hpp"
@@ -26,8 +28,8 @@ struct simulation_request {
   std::size_t processes = 1;  ///< simulations at a time; changes no result
 };
 
-/// One process for each processor.
-std::size_t default_processes();
+/// The value of --processes; left out, one for each processor. Throws std::invalid_argument.
+std::size_t processes_of(const CLI::App& command);
 
 /// Throws std::invalid_argument when a configuration has more workers than the machine has hardware threads.
 void require_workers(const vm::machine_description& machine, const std::vector<configuration>& configurations);

@@ -23,6 +23,8 @@ struct configuration {
   std::string loop{};       ///< filch only; empty: what the environment gives, or the default of the policy
   bool steal_half = false;  ///< filch only
   bool push_half = false;   ///< filch only
+
+  bool operator==(const configuration&) const = default;
 };
 
 /// "serial", "filch", "tbb", "tbb-simple", "tbb-static" or "openmp".

@@ -1,11 +1,14 @@
-// Where the machine files are.
+// Where the files are that belong to this program, in the build tree or in an installation.
 #pragma once
 
 #include <filesystem>
 
 namespace filch::cli {
 
-/// The folder that belongs to this program, in the build tree or in an installation.
+/// Machine files, one for each machine.
 std::filesystem::path machine_folder();
+
+/// Experiments, in a folder for each paper.
+std::filesystem::path reproduction_folder();
 
 }  // namespace filch::cli

@@ -15,7 +15,7 @@
 
 #include "command.hpp"
 #include "configuration.hpp"
-#include "machine_folder.hpp"
+#include "data_folder.hpp"
 #include "option_value.hpp"
 #include "text_table.hpp"
 #include "workload.hpp"
