@@ -177,7 +177,7 @@ std::unique_ptr<instance> make_bfs(std::string_view size) {
 workload bfs_workload() {
   return {"bfs",     "breadth-first search in a random geometric graph of n vertices, each edge a task",
           "2000000", {"20000", "200000", "2000000", "16777216"},
-          make_bfs,  "3000"};
+          make_bfs,  "20000"};
 }
 
 }  // namespace filch::bench

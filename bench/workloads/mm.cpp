@@ -22,13 +22,20 @@ constexpr std::int64_t largest_size = 8192;
 
 vm::work madd("mm_madd");
 
-double cell(const matrix& a, const matrix& b, int row, int column) {
+// Part of a row of C. Not inlined: every runner gets the same code, whatever is around it.
+[[gnu::noinline]] void multiply_row(const matrix& a, const matrix& b, matrix& c, int row, int begin, int end) {
   const double* const left = a.row(row);
-  const double* right = b.row(0) + column;
-  double sum = 0;
-  for (int i = 0; i < a.size(); ++i, right += b.stride()) sum += left[i] * *right;
-  madd.done(a.size());
-  return sum;
+  double* const out = c.row(row);
+  const auto cells = static_cast<std::size_t>(end - begin);
+  vm::touch(left, static_cast<std::size_t>(a.size()) * sizeof *left);
+  vm::touch(out + begin, cells * sizeof *out, true);
+  madd.done(static_cast<double>(cells) * a.size());
+  for (int column = begin; column < end; ++column) {
+    const double* right = b.row(0) + column;
+    double sum = 0;
+    for (int i = 0; i < a.size(); ++i, right += b.stride()) sum += left[i] * *right;
+    out[column] = sum;
+  }
 }
 
 template <class Peer>
@@ -37,12 +44,7 @@ void multiply(const matrix& a, const matrix& b, matrix& c) {
   Peer::for_each_block(
       n, n, [&](std::uint64_t row_begin, std::uint64_t row_end, std::uint64_t column_begin, std::uint64_t column_end) {
         for (std::uint64_t row = row_begin; row < row_end; ++row) {
-          double* const out = c.row(static_cast<int>(row));
-          vm::touch(a.row(static_cast<int>(row)), n * sizeof(double));
-          vm::touch(out + column_begin, (column_end - column_begin) * sizeof(double), true);
-          for (std::uint64_t column = column_begin; column < column_end; ++column) {
-            out[column] = cell(a, b, static_cast<int>(row), static_cast<int>(column));
-          }
+          multiply_row(a, b, c, static_cast<int>(row), static_cast<int>(column_begin), static_cast<int>(column_end));
         }
       });
 }

@@ -130,11 +130,13 @@ class spmv_instance final : public instance {
   }
 
   bool verify() const override {
-    const auto& [m, x] = input();
+    const sparse_matrix& m = input().matrix;
+    const std::vector<double>& x = input().x;
+    if (y_.size() != m.rows()) return false;
     for (std::size_t row = 0; row < m.rows(); ++row) {
       double sum = 0;
       for (std::size_t i = m.row_begin[row]; i < m.row_begin[row + 1]; ++i) sum += m.values[i] * x[m.columns[i]];
-      if (y_.size() != m.rows() || y_[row] != products * sum) return false;
+      if (y_[row] != products * sum) return false;
     }
     return true;
   }

@@ -42,9 +42,9 @@ class blocked_range {
     if constexpr (std::integral<Value>) {
       // By way of unsigned numbers: the distance of two signed ones may not fit into their own type.
       using unsigned_value = std::make_unsigned_t<Value>;
-      return end_ > begin_ ? static_cast<unsigned_value>(static_cast<unsigned_value>(end_) -
-                                                         static_cast<unsigned_value>(begin_))
-                           : 0;
+      return end_ > begin_
+                 ? static_cast<unsigned_value>(static_cast<unsigned_value>(end_) - static_cast<unsigned_value>(begin_))
+                 : 0;
     } else {
       return begin_ < end_ ? static_cast<size_type>(end_ - begin_) : 0;
     }

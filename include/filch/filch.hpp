@@ -6,7 +6,11 @@
 #include <filch/fork_join.hpp>
 #include <filch/loop.hpp>
 #include <filch/parallel_for.hpp>
+#include <filch/parallel_invoke.hpp>
 #include <filch/parallel_reduce.hpp>
+#include <filch/parallel_scan.hpp>
+#include <filch/parallel_sort.hpp>
+#include <filch/parallel_transform_reduce.hpp>
 #include <filch/scheduler.hpp>
 #include <filch/statistics.hpp>
 #include <filch/task_group.hpp>

@@ -8,24 +8,24 @@
 namespace filch {
 
 enum class loop_kind : std::uint8_t {
-  inherited,    ///< the scheduler's choice
-  standard,     ///< half of the oldest loop is cut off when, and only when, somebody asks for work
-  work_first,   ///< one descriptor for all that is left; whoever takes it runs one chunk and passes it on
-  help_first,   ///< one task for each chunk, all made before the first runs
-  simple,       ///< halved down to the grain at once (eager binary splitting)
-  automatic,    ///< halved into 4 P chunks; a stolen one into at least 4 more (oneTBB's auto partitioner)
-  lazy_depth,   ///< half of the innermost loop is offered whenever nothing is (DF-LS)
-  lazy_depth2,  ///< the same whenever fewer than two pieces are (DF2-LS)
-  lazy_breadth, ///< half of the oldest loop is offered whenever nothing is (BF-LS)
-  fixed,        ///< P equal parts, made at once
-  dynamic       ///< chunks of the grain, handed out one after the other
+  inherited,     ///< the scheduler's choice
+  standard,      ///< half of the oldest loop is cut off when, and only when, somebody asks for work
+  work_first,    ///< one descriptor for all that is left; whoever takes it runs one chunk and passes it on
+  help_first,    ///< one task for each chunk, all made before the first runs
+  simple,        ///< halved down to the grain at once (eager binary splitting)
+  automatic,     ///< halved into 4 P chunks; a stolen one into at least 4 more (oneTBB's auto partitioner)
+  lazy_depth,    ///< half of the innermost loop is offered whenever nothing is (DF-LS)
+  lazy_depth2,   ///< the same whenever fewer than two pieces are (DF2-LS)
+  lazy_breadth,  ///< half of the oldest loop is offered whenever nothing is (BF-LS)
+  fixed,         ///< P equal parts, made at once
+  dynamic        ///< chunks of the grain, handed out one after the other
 };
 
 /// How one loop is split.
 struct splitting {
   loop_kind kind = loop_kind::inherited;
-  /// Least number of iterations in a chunk (the paper's ppt or, where splitting is eager, sst). 0: the way's own choice,
-  /// which needs no tuning where splitting is lazy; for work_first, help_first, simple and dynamic it is 1.
+  /// Least number of iterations in a chunk (the paper's ppt or, where splitting is eager, sst). 0: the way's own
+  /// choice, which needs no tuning where splitting is lazy; for work_first, help_first, simple and dynamic it is 1.
   std::size_t grain = 0;
 };
 

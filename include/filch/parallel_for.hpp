@@ -88,8 +88,8 @@ void parallel_for(First first, Last last, Step step, Body&& body, splitting how 
   const auto width = static_cast<std::uint64_t>(step);
   using shape = detail::index_shape<value, value>;
   detail::run_loop(
-      detail::block_of(
-          shape(static_cast<value>(first), static_cast<value>(step), n / width + (n % width != 0 ? 1 : 0)), body),
+      detail::block_of(shape(static_cast<value>(first), static_cast<value>(step), n / width + (n % width != 0 ? 1 : 0)),
+                       body),
       how);
 }
 

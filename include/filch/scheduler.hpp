@@ -26,8 +26,8 @@ struct options {
   std::string loop = {};
   /// Thieves take half of what is offered instead of one task (policies lace and standard).
   bool steal_half = false;
-  /// Where work is wanted, half of all tasks that wait to be offered are, instead of one (the lazy policies; section 9.4
-  /// of the lazy-scheduling paper).
+  /// Where work is wanted, half of all tasks that wait to be offered are, instead of one (the lazy policies;
+  /// section 9.4 of the lazy-scheduling paper).
   bool push_half = false;
   /// Address space of each worker's task stack, in bytes: 64 per pending task. A full stack is no error; it only runs
   /// further tasks at once. 4 KiB to 64 MiB.
@@ -47,8 +47,8 @@ class scheduler_core;
 class scheduler {
  public:
   /// Starts the team.
-  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy, join or loop
-  /// (the
+  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy, join or
+  /// loop (the
   ///         message names the value and the remedy); std::system_error when the system has no threads left.
   explicit scheduler(const options& chosen = {});
   /// Stops and joins all threads.

@@ -23,8 +23,8 @@ struct statistics {
   std::uint64_t synchronizations = 0;
   /// Times a part of a loop went on with a piece that nobody had taken, without such a look.
   std::uint64_t coalesced = 0;
-  std::uint64_t migrations = 0;     ///< tasks handed to another worker by their owner
-  std::uint64_t parks = 0;          ///< times a worker went to sleep
+  std::uint64_t migrations = 0;  ///< tasks handed to another worker by their owner
+  std::uint64_t parks = 0;       ///< times a worker went to sleep
 };
 
 }  // namespace filch

@@ -7,8 +7,8 @@
 
 namespace filch {
 
-/// Tasks won by a thief: `count` consecutive slots of the victim's stack from `first` on. Or a piece of a loop, which is
-/// only seen so far: it is taken when it is run.
+/// Tasks won by a thief: `count` consecutive slots of the victim's stack from `first` on. Or a piece of a loop, which
+/// is only seen so far: it is taken when it is run.
 struct loot {
   worker* victim = nullptr;
   detail::slot* first = nullptr;

@@ -12,7 +12,7 @@ std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
 
 bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
   if (!f.gives || f.next >= f.last) return false;
-  // Between two chunks the frame's owner is about to run the next one itself.
+  // About to begin a chunk, the frame's owner keeps that for itself.
   return f.last - f.next > least_piece(f) || &f != w.polled;
 }
 
@@ -48,10 +48,10 @@ bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t ch
   p->run.store(&run_stolen_piece);
   p->whole.store(f.whole);
   p->high.store(f.last);
-  // [PP13] release: pairs with [PP11].
-  p->number.store(f.number, std::memory_order_release);
+  p->number.store(f.number, std::memory_order_relaxed);  // [PP11], [PP13]
   p->older = f.newest;
   f.newest = p;
+  f.shared = true;
   f.last = from;
   w.pieces.offer(*p, {from, chunks}, w.new_epoch());
   w.count(&counters::transactions);

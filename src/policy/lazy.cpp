@@ -11,24 +11,22 @@ lazy::lazy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strate
     : lace(std::move(victims), std::move(joins), false), rule_(rule), push_half_(push_half) {}
 
 void lazy::answer(worker& w) noexcept {
-  unsigned offered = shared_tasks(w) + w.pieces.count_offered(rule_.threshold);
-  bool gave = false;
-  while (offered < rule_.threshold && offer_one(w)) {
-    ++offered;
-    gave = true;
+  // Looks again after each offer: thieves may be that fast.
+  while (shared_tasks(w) + w.pieces.count_offered(rule_.threshold) < rule_.threshold) {
+    if (!offer_one(w)) return;
+    w.count(&counters::offers);
+    w.idle.offered(w);
   }
-  // A thief that comes between the offer and this finds attention raised and does not raise it again. The next one that
-  // finds nothing asks.
-  if (offered >= rule_.threshold) w.calm();
-  if (!gave) return;
-  w.count(&counters::offers);
-  w.idle.offered(w);
+  // A thief that comes just before this finds attention raised and does not raise it again. The next one that finds
+  // nothing asks.
+  w.calm();
 }
 
 bool lazy::offer_one(worker& w) const noexcept {
   const std::uint32_t tasks = private_tasks(w);
   detail::loop_frame* const f = giver(w, rule_.order);
-  const bool loop_first = tasks == 0 || rule_.order == giving_order::innermost || (f != nullptr && f->head <= w.split.load());
+  const bool loop_first =
+      tasks == 0 || rule_.order == giving_order::innermost || (f != nullptr && f->head <= w.split.load());
   if (f != nullptr && loop_first && give_half(w, *f, 1)) return true;
   if (tasks == 0) return false;
   share(w, push_half_ ? (tasks + 1) / 2 : 1);

@@ -2,8 +2,8 @@
 // when, and only when, that is less than a threshold. How much is left of it tells how hungry the others are.
 //
 // lazy_depth (DF-LS) and lazy_depth2 (DF2-LS) cut the innermost loop, lazy_breadth (BF-LS, Algorithm 3) the oldest.
-// Tasks of fork-join and groups are offered by the same rule (section 8), one by one or, with push_half, half of them at
-// once (section 9.4).
+// Tasks of fork-join and groups are offered by the same rule (section 8), one by one or, with push_half, half of them
+// at once (section 9.4).
 //
 // The deque check is the attention word: it is raised while too little is on offer, by the thief that took something or
 // by the owner that took it back. Deviation: tasks are offered oldest first by the depth-first variants as well, since

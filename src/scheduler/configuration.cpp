@@ -127,11 +127,23 @@ const std::vector<combination>& combinations() {
        "the default: work is offered when somebody asks, the oldest first"},
       {"lace", joins, "transitive", all, loop_kind::standard, "split deque in the task stack (Lace, 2014)"},
       {"chase_lev", joins, "transitive", unasked, automatic, "every task visible at once (Chase-Lev, 2005)"},
-      {"lazy_breadth", joins, "transitive", {lazy_breadth}, lazy_breadth,
+      {"lazy_breadth",
+       joins,
+       "transitive",
+       {lazy_breadth},
+       lazy_breadth,
        "one piece or task on offer, of the oldest loop (BF-LS, 2014)"},
-      {"lazy_depth", joins, "transitive", {lazy_depth}, lazy_depth,
+      {"lazy_depth",
+       joins,
+       "transitive",
+       {lazy_depth},
+       lazy_depth,
        "one piece or task on offer, of the innermost loop (DF-LS, 2014)"},
-      {"lazy_depth2", joins, "transitive", {lazy_depth2}, lazy_depth2,
+      {"lazy_depth2",
+       joins,
+       "transitive",
+       {lazy_depth2},
+       lazy_depth2,
        "two pieces or tasks on offer, of the innermost loop (DF2-LS, 2014)"},
   };
   return table;
@@ -181,8 +193,8 @@ configuration configure(const options& chosen) {
     reject("stack_bytes '" + std::to_string(chosen.stack_bytes) + "' is out of range; use " +
            std::to_string(least_stack_bytes) + " to " + std::to_string(most_stack_bytes));
   }
-  return {workers_of(chosen), std::string(policy.policy), join, loop, chosen.steal_half, chosen.push_half,
-          chosen.stack_bytes};
+  return {workers_of(chosen), std::string(policy.policy), join, loop, chosen.steal_half,
+          chosen.push_half,   chosen.stack_bytes};
 }
 
 std::unique_ptr<policy> make_policy(const configuration& chosen) {

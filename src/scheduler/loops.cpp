@@ -23,7 +23,7 @@ namespace {
 
 /// Iterations from there on need not run.
 void cut(loop_whole& whole, std::uint64_t at) noexcept {
-  std::uint64_t before = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
+  std::uint64_t before = whole.cut_at.load(std::memory_order_relaxed);                              // [LW1]
   while (at < before && !whole.cut_at.compare_exchange_weak(before, at, std::memory_order_relaxed,  // [LW1]
                                                             std::memory_order_relaxed)) {
   }
@@ -40,7 +40,7 @@ bool take_back_newest(worker& w, loop_frame& f) noexcept {
   for (piece** link = &f.newest; *link != nullptr; link = &(*link)->older) {
     piece& p = **link;
     while (const seen_piece seen = piece_pool::on_offer(p)) {
-      const piece_start start = seen.start().load();
+      const piece_start start = seen.start();
       const std::uint64_t high = p.high.load();
       const piece_start rest = rest_of_piece(*f.whole, start, high);
       if (rest.low == high) {

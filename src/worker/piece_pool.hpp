@@ -6,7 +6,8 @@
 // given back to the system while the worker lives, which is what lets anybody look.
 //
 // Invariants
-//  1. What a piece consists of is written by the owner before it is on offer, and read by whoever took it. Its low end is
+//  1. What a piece consists of is written by the owner before it is on offer, and read by whoever took it. Its low end
+//  is
 //     kept twice, and the version's last bit tells which one holds: shortening writes the other and then changes the
 //     version, so that a thief sees the one or the other and never a mixture.
 //  2. `offered` of a page is a superset of its pieces on offer, `used` a superset of those that are taken.
@@ -46,9 +47,8 @@ struct seen_piece {
   piece* p = nullptr;
   std::uint64_t word = 0;
   explicit operator bool() const noexcept { return p != nullptr; }
-  [[nodiscard]] const platform::shared<piece_start>& start() const noexcept {
-    return p->starts[task_state::unpack(word).epoch & 1];
-  }
+  /// For who has taken it, or owns it.
+  [[nodiscard]] piece_start start() const noexcept { return p->starts[task_state::unpack(word).epoch & 1].load(); }
 };
 
 class piece_pool {
@@ -80,7 +80,8 @@ class piece_pool {
   [[nodiscard]] seen_piece oldest(std::uint64_t above) const noexcept;
   /// Is any piece on offer?
   [[nodiscard]] bool something_offered() const noexcept { return static_cast<bool>(oldest(0)); }
-  /// Calls visit(lineage) for pieces that are being run, cut from frames with numbers above `above`, until it returns true.
+  /// Calls visit(lineage) for pieces that are being run, cut from frames with numbers above `above`, until it returns
+  /// true.
   template <class Visit>
   bool any_taken(std::uint64_t above, Visit&& visit) const {
     for (std::uint32_t i = 0; i < pages(); ++i) {

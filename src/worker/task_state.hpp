@@ -3,8 +3,8 @@
 //     pending -> taken -> done | failed            one task stolen
 //     pending -> batched -> taken -> done | failed  one of several stolen together, not begun yet
 //     batched -> reclaimed                          its owner took it back before anybody began
-//     offered -> taken -> done                      a piece of a loop; `offered` again, with a new version, when shortened
-//     offered -> reclaimed                          its owner took it back
+//     offered -> taken -> done                      a piece of a loop; `offered` again, with a new version, when
+//     shortened offered -> reclaimed                          its owner took it back
 //
 // `waiting` may be added to a taken state by the owner, who then sleeps until the task is done.
 #pragma once

@@ -58,8 +58,8 @@ class worker : public detail::worker_core {
   /// Any thread. Asks the owner to look, and wakes it for that when it sleeps inside of a wait.
   void ask() noexcept {
     // Only written when it changes, so that asking again does not take the line from the owner.
-    // [AT2] seq_cst: after the asker's look for work, and before its look whether the owner sleeps ([AT4]). What it reads
-    // is not older than the owner's last answer ([AT3]) if that was before the asker announced its sleep ([SL3]).
+    // [AT2] seq_cst: after the asker's look for work, and before its look whether the owner sleeps ([AT4]). What it
+    // reads is not older than the owner's last answer ([AT3]) if that was before the asker announced its sleep ([SL3]).
     if (attention.load(std::memory_order_seq_cst) == nullptr) return;
     attention.store(nullptr, std::memory_order_seq_cst);
     if (dozing.load(std::memory_order_seq_cst)) parker.unpark();  // [AT4]
@@ -147,11 +147,14 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
 template <class Claimed>
 bool worker::run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept {
   return run_claimed(*seen.p, &owner, [&](std::uint64_t taken) {
-    // [PP12] release: the activation's entry, as [TS1]. The piece itself was acquired by [PP3].
-    if (!seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_release, std::memory_order_relaxed)) {
+    // [PP12] relaxed: the piece itself was acquired by [PP3]; that it is one who gets it follows from the word alone.
+    // Who follows the piece to here may miss the activation's entry for a moment, and then does not help. What the
+    // piece's owner released with [PP1] still comes with the word: this is part of its release sequence.
+    if (!seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_relaxed,
+                                               std::memory_order_relaxed)) {
       return false;
     }
-    seen.p->taken.store(seen.start().load());
+    seen.p->taken.store(seen.start());
     claimed();
     return true;
   });

@@ -27,6 +27,7 @@ scenario_list scenarios() {
   add_ring_deque(all);
   add_joins(all);
   add_lineage(all);
+  add_loops(all);
   add_groups(all);
   add_sleep(all);
   add_lifecycle(all);

@@ -6,20 +6,24 @@
 namespace filch::explore {
 namespace {
 
-/// A tree of fork_joins. Checks that each node runs once, that what it computes reaches its parent, and that whoever
-/// waits runs nothing but descendants of what it waits for.
+/// How a node of a tree runs its two children.
+enum class branching : std::uint8_t { fork_join, loop };
+
+/// A tree of fork_joins, or of loops of two iterations. Checks that each node runs once, that what it computes reaches
+/// its parent, and that whoever waits runs nothing but descendants of what it waits for.
 class tree {
  public:
   /// Of each node its first child, whose sibling has the next number; 0: a leaf. Node 0 is the root.
   using shape = std::vector<std::size_t>;
 
-  tree(shape first_children, bool descendants_only)
+  tree(shape first_children, bool descendants_only, branching by)
       : first_child_(std::move(first_children)),
         parent_(first_child_.size()),
         ran_(first_child_.size()),
         sums_(first_child_.size()),
         awaited_(first_child_.size()),
-        strict_(descendants_only) {
+        strict_(descendants_only),
+        by_(by) {
     for (std::size_t node = 0; node < first_child_.size(); ++node) {
       const std::size_t child = first_child_[node];
       if (child != 0) parent_[child] = parent_[child + 1] = node;
@@ -37,16 +41,9 @@ class tree {
     running_on(here).push_back(node);
     int sum = static_cast<int>(node);
     if (const std::size_t child = first_child_[node]; child != 0) {
-      const auto [left, right] = fork_join(
-          [&] {
-            const int value = run(child);
-            awaited_[node] = child + 1;
-            return value;
-          },
-          [&] { return run(child + 1); });
+      run_children(node, child);
       awaited_[node] = 0;
-      sum += left + right;
-      check(sums_[child].load() == left && sums_[child + 1].load() == right, "a result got lost");
+      sum += sums_[child].load() + sums_[child + 1].load();
     }
     check(detail::self == here, "a task has changed threads");
     sums_[node].store(sum);
@@ -56,6 +53,25 @@ class tree {
   void check_all() const { ran_.check_all(); }
 
  private:
+  void run_children(std::size_t node, std::size_t child) {
+    const auto first = [&] {
+      const int value = run(child);
+      awaited_[node] = child + 1;
+      return value;
+    };
+    if (by_ == branching::fork_join) {
+      const auto [left, right] = fork_join(first, [&] { return run(child + 1); });
+      check(sums_[child].load() == left && sums_[child + 1].load() == right, "a result got lost");
+    } else {
+      parallel_for(0, 2, [&](int i) {
+        if (i == 0) {
+          first();
+        } else {
+          run(child + 1);
+        }
+      });
+    }
+  }
   [[nodiscard]] bool is_inside(std::size_t node, std::size_t root) const {
     while (node > root) node = parent_[node];
     return node == root;
@@ -74,6 +90,7 @@ class tree {
   std::vector<std::size_t> awaited_;  ///< by each node, 0: none
   std::vector<std::pair<const detail::worker_core*, std::vector<std::size_t>>> running_;
   bool strict_;
+  branching by_;
 };
 
 /// Every node has two children, down to the given number of nodes.
@@ -97,9 +114,9 @@ tree::shape neighbours() {
   return {1, 3, 5, 0, 7, 0, 9, 0, 0, 0, 11, 0, 0};
 }
 
-void explore_tree(const options& chosen, const tree::shape& of) {
+void explore_tree(const options& chosen, const tree::shape& of, branching by = branching::fork_join) {
   scheduler pool(chosen);
-  tree t(of, chosen.join != "random");
+  tree t(of, chosen.join != "random", by);
   pool.run([&] { t.run(); });
   t.check_all();
 }
@@ -194,6 +211,22 @@ void add_joins(scenario_list& to) {
         {policy + "_rounds", "slots that are used again", [=] { explore_rounds(small(3, policy, "transitive")); }});
     to.push_back({policy + "_exceptions", "branches that throw, stolen or not",
                   [=] { explore_exceptions(small(2, policy, "transitive")); }});
+  }
+  for (const std::string policy : {"lace", "chase_lev", "lazy_breadth", "lazy_depth2"}) {
+    to.push_back({policy + "_loops", "three workers in a tree of loops",
+                  [=] { explore_tree(small(3, policy, "transitive"), full(7), branching::loop); }});
+    to.push_back({policy + "_loop_chain", "four workers that take pieces from one another",
+                  [=] { explore_tree(small(4, policy, "transitive"), chain(3), branching::loop); }});
+    to.push_back({policy + "_loop_nearby", "an awaited piece, and others in the record that it had",
+                  [=] { explore_tree(small(3, policy, "transitive"), neighbours(), branching::loop); }});
+  }
+  for (const std::string join : {"leapfrog", "random"}) {
+    to.push_back({"lace_loops_" + join, "three workers in a tree of loops",
+                  [=] { explore_tree(small(3, "lace", join), full(7), branching::loop); }});
+  }
+  for (const std::string policy : {"lazy_breadth", "lazy_depth2"}) {
+    to.push_back({policy + "_transitive", "three workers in a tree of seven tasks",
+                  [=] { explore_tree(small(3, policy, "transitive"), full(7)); }});
   }
   to.push_back({"lace_steal_half", "thieves that take half of what is shared",
                 [] { explore_tree(small(3, "lace", "transitive", true), full(15)); }});

@@ -21,10 +21,19 @@ struct scripted final : detail::task {
   }
 };
 
+/// Runs two functions side by side.
+using both_function = std::function<void(const std::function<void()>&, const std::function<void()>&)>;
+
+void fork_both(const std::function<void()>& a, const std::function<void()>& b) { fork_join(a, b); }
+/// In two chunks, since the first waits for the second.
+void loop_both(const std::function<void()>& a, const std::function<void()>& b) {
+  parallel_for(0, 2, [&](int i) { i == 0 ? a() : b(); }, loop::lazy_breadth{.grain = 1});
+}
+
 /// Three workers without a scheduler's loop. The waiter waits for X, which the thief runs, robbed of a child by the
 /// third. Then the thief runs Q, and is robbed of R in the very slot of that child; R's thief offers S. However old
 /// what the waiter sees of the thief, it must not follow R to S: Q is not inside X.
-void explore_lineage(const std::string& policy) {
+void explore_lineage(const std::string& policy, const both_function& both) {
   scheduler home(small(1, policy, "transitive"));
   team everybody;
   sleepers idle(everybody);
@@ -43,26 +52,29 @@ void explore_lineage(const std::string& policy) {
   platform::atomic<bool> waiter_done{false};
   platform::atomic<bool> thief_done{false};
   const auto until = [](const platform::atomic<bool>& flag) {
-    while (!flag.load(std::memory_order_acquire)) platform::pause();
+    while (!flag.load(std::memory_order_acquire)) {
+      if (detail::self->must_attend(nullptr)) detail::attend(*detail::self);
+      platform::pause();
+    }
   };
   const auto stranger = [&](std::size_t i) {
     check(detail::self != &waiter, "the waiter runs what is not inside the task it waits for");
     ran.ran(i);
   };
   scripted x([&] {
-    fork_join([&] { until(child_begun); },
-              [&] {
-                child_begun.store(true, std::memory_order_release);
-                ran.ran(0);
-              });
+    both([&] { until(child_begun); },
+         [&] {
+           child_begun.store(true, std::memory_order_release);
+           ran.ran(0);
+         });
   });
   scripted q([&] {
-    fork_join([&] { until(r_begun); },
-              [&] {
-                r_begun.store(true, std::memory_order_release);
-                stranger(1);
-                fork_join([&] { until(waiter_done); }, [&] { stranger(2); });
-              });
+    both([&] { until(r_begun); },
+         [&] {
+           r_begun.store(true, std::memory_order_release);
+           stranger(1);
+           both([&] { until(waiter_done); }, [&] { stranger(2); });
+         });
   });
   in_parallel({[&] {
                  detail::self = &waiter;
@@ -103,7 +115,11 @@ void explore_lineage(const std::string& policy) {
 void add_lineage(scenario_list& to) {
   for (const std::string policy : {"lace", "chase_lev"}) {
     to.push_back({policy + "_lineage", "what a waiter may take is never older than what it knows",
-                  [=] { explore_lineage(policy); }});
+                  [=] { explore_lineage(policy, fork_both); }});
+  }
+  for (const std::string policy : {"lace", "lazy_breadth"}) {
+    to.push_back(
+        {policy + "_loop_lineage", "the same with pieces of loops", [=] { explore_lineage(policy, loop_both); }});
   }
 }
 

@@ -28,6 +28,7 @@ void add_split_deque(scenario_list& to);
 void add_ring_deque(scenario_list& to);
 void add_joins(scenario_list& to);
 void add_lineage(scenario_list& to);
+void add_loops(scenario_list& to);
 void add_groups(scenario_list& to);
 void add_sleep(scenario_list& to);
 void add_lifecycle(scenario_list& to);

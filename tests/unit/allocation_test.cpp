@@ -1,8 +1,10 @@
 // No allocation per task: counted by replacing the global allocation functions of the test program.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -11,9 +13,11 @@
 namespace {
 
 thread_local std::size_t allocations = 0;
+thread_local bool out_of_memory = false;
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   ++allocations;
+  if (out_of_memory) throw std::bad_alloc();
   // aligned_alloc wants a multiple of the alignment.
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   if (void* const p = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return p;
@@ -81,6 +85,37 @@ TEST(allocation, none_for_groups_inside_inlined_branches) {
         fork_join([] { return allocations_of_group<8>(10); }, [] { return allocations_of_group<8>(10); });
     EXPECT_EQ(in_first, 0U);
     EXPECT_EQ(in_second, 0U);
+  });
+}
+
+std::vector<unsigned> scattered(std::size_t n) {
+  std::vector<unsigned> numbers(n);
+  for (std::size_t i = 0; i != n; ++i) numbers[i] = static_cast<unsigned>(i) * 2654435761U;
+  return numbers;
+}
+
+TEST(allocation, none_for_a_sort_in_place) {
+  scheduler one({.workers = 1});
+  one.run([] {
+    auto numbers = scattered(70'000);
+    const std::size_t before = allocations;
+    parallel_sort(numbers.begin(), numbers.end());
+    EXPECT_EQ(allocations, before);
+    EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+  });
+}
+
+TEST(allocation, that_fails_leaves_what_a_stable_sort_was_to_sort) {
+  scheduler one({.workers = 1});
+  one.run([] {
+    auto numbers = scattered(5000);
+    const auto original = numbers;
+    out_of_memory = true;
+    EXPECT_THROW(parallel_stable_sort(numbers.begin(), numbers.end()), std::bad_alloc);
+    out_of_memory = false;
+    EXPECT_EQ(numbers, original);
+    parallel_stable_sort(numbers.begin(), numbers.end());
+    EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
   });
 }
 

@@ -1,8 +1,8 @@
 // Loops in progress as the scheduler sees them (DESIGN section 1, point 6; docs/protocols/loops.md).
 //
 // A loop is one `loop_whole`, in the frame of the function that runs it, and one `loop_frame` for each worker that runs
-// a part of it. A frame is an interval of the loop's iterations: its owner runs it from the low end, and cuts pieces off
-// its high end for others. What has been cut off is in the frame's list of pieces until it has run.
+// a part of it. A frame is an interval of the loop's iterations: its owner runs it from the low end, and cuts pieces
+// off its high end for others. What has been cut off is in the frame's list of pieces until it has run.
 //
 // Invariants
 //  1. [next, last) is what the owner has not begun. It is changed by the owner only, between its own instructions.
@@ -40,12 +40,12 @@ using part_function = void (*)(worker_core&, loop_whole&, std::uint64_t low, std
 struct loop_whole {
   static constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
 
-  const void* block;       ///< shape and body
+  const void* block;  ///< shape and body
   part_function run_part;
-  std::uint64_t size;      ///< iterations
-  std::uint64_t grain;     ///< at least 1
+  std::uint64_t size;   ///< iterations
+  std::uint64_t grain;  ///< at least 1
   const std::stop_token* stop;
-  loop_kind kind;          ///< not `inherited`
+  loop_kind kind;  ///< not `inherited`
   bool grain_given;
   /// Iterations from here on need not run: the lowest one that threw, or 0 after a stop. [LW1] relaxed: a hint to end
   /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
@@ -53,7 +53,7 @@ struct loop_whole {
   platform::atomic<std::uint64_t> handed_out{0};  ///< kind `dynamic`: iterations that somebody has
   // Under the scheduler's lock:
   std::exception_ptr error{};
-  std::uint64_t error_at = 0;                     ///< which iteration threw it
+  std::uint64_t error_at = 0;  ///< which iteration threw it
 };
 
 struct loop_frame {
@@ -62,14 +62,15 @@ struct loop_frame {
   std::uint64_t next;
   std::uint64_t last;
   std::uint64_t number;
-  slot* head;               ///< of the task stack when the frame began: which tasks are older
-  std::uint64_t least;      ///< bounds for the size of a chunk
+  slot* head;           ///< of the task stack when the frame began: which tasks are older
+  std::uint64_t least;  ///< bounds for the size of a chunk
   std::uint64_t most;
   loop_site* site;
   piece* newest = nullptr;
-  std::uint32_t chunks = 0; ///< kind `automatic`: into so many more it may be cut
-  bool gives = false;       ///< others may ask for a part of it
-  bool polls = false;       ///< has to look around after each chunk, asked or not
+  std::uint32_t chunks = 0;  ///< kind `automatic`: into so many more it may be cut
+  bool gives = false;        ///< others may ask for a part of it
+  bool shared = false;       ///< somebody else has a part of the loop, or had one, or may have
+  bool polls = false;        ///< has to look around after each chunk, asked or not
 };
 
 /// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.
@@ -78,7 +79,7 @@ struct loop_frame {
 /// Prepares a frame whose loop is not split on demand: cuts off at once what its way of splitting wants.
 [[gnu::noinline]] void begin_eager(worker_core& w, loop_frame& f, part_origin origin) noexcept;
 
-/// Between two chunks: answers whoever asks, and sees whether the loop ends early.
+/// Before a chunk: answers whoever asks, and sees whether the loop ends early.
 [[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_frame& f) noexcept;
 
 /// The frame's interval is empty: takes a piece back and makes it the interval; or waits for those that others run.

@@ -38,8 +38,8 @@ class reduction_tree {
     loop_site& site = w.sites->of(&key_of<reduction_tree>);
     if (m <= site.chunk) return alone(w, site, first, m);
     const std::uint64_t left = left_of(m);
-    auto [a, b] = fork_join_pair<true>([&] { return forked(first, left); },
-                                       [&] { return forked(first + left, m - left); });
+    auto [a, b] =
+        fork_join_pair<true>([&] { return forked(first, left); }, [&] { return forked(first + left, m - left); });
     return combine_(std::move(a), std::move(b));
   }
 
@@ -56,7 +56,8 @@ class reduction_tree {
     T result = in_order(first, m);
     site.until_timed = loop_site::rarely;
     // Shorter than a chunk, it only shows that a chunk is too long.
-    if (!site.nests && site.chunk == chunk && (2 * m > chunk || timer.ns() > loop_site::chunk_ns)) site.took(timer.ns());
+    if (!site.nests && site.chunk == chunk && (2 * m > chunk || timer.ns() > loop_site::chunk_ns))
+      site.took(timer.ns());
     return result;
   }
 

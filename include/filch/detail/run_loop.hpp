@@ -32,9 +32,9 @@ template <class Block>
   if (!site.nests && site.chunk == chunk && (high - low >= chunk || ns > loop_site::chunk_ns)) site.took(ns);
 }
 
-/// Between two chunks: does anybody want something, or does the loop end early?
+/// Before a chunk: does anybody want something, or does the loop end early?
 inline bool must_look(const worker_core& w, const loop_frame& f) noexcept {
-  return w.attention.load(std::memory_order_relaxed) == nullptr || f.polls ||             // [AT1]
+  return w.attention.load(std::memory_order_relaxed) == nullptr || f.polls ||     // [AT1]
          f.whole->cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere;  // [LW1]
 }
 
@@ -56,6 +56,7 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
                .site = &site,
                .chunks = chunks,
                .gives = lazy,
+               .shared = !lazy || origin == part_origin::stolen,
                .polls = whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard)};
   w.loops = &f;
   if (!lazy) begin_eager(w, f, origin);
@@ -63,13 +64,15 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   try {
     do {
       while (f.next < f.last) {
+        if (must_look(w, f)) [[unlikely]] {
+          attend_loop(w, f);
+          if (f.next == f.last) break;
+        }
         const std::uint64_t from = f.next;
         if (site.nests && f.least == 1) {
           at = from;
           f.next = from + 1;
           block.run_one(from);
-          if (must_look(w, f)) [[unlikely]]
-            attend_loop(w, f);
           continue;
         }
         const std::uint64_t size = std::min({std::max(site.chunk, f.least), f.most, f.last - from});
@@ -79,10 +82,8 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
         } else {
           block.run(from, from + size, at);
         }
-        if (must_look(w, f)) [[unlikely]]
-          attend_loop(w, f);
       }
-    } while ((f.newest != nullptr || !lazy) && continue_loop(w, f));
+    } while (f.shared && continue_loop(w, f));
   } catch (...) {
     fail_loop(w, f, at);
   }

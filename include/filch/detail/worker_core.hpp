@@ -43,10 +43,10 @@ struct alignas(64) worker_core {
   stack_span* spans = nullptr;   ///< the innermost
   platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
   loop_sites* sites = nullptr;
-  loop_site* site = nullptr;     ///< of the chunk it is in
-  loop_frame* loops = nullptr;   ///< the innermost of those in progress
-  const loop_frame* polled = nullptr;  ///< the loop that is between two chunks
-  std::uint64_t epoch = 0;       ///< the newest number given to an activation, a loop or a piece
+  loop_site* site = nullptr;             ///< of the chunk it is in
+  loop_frame* loops = nullptr;           ///< the innermost of those in progress
+  const loop_frame* polled = nullptr;    ///< the loop that is about to begin a chunk
+  std::uint64_t epoch = 0;               ///< the newest number given to an activation, a loop or a piece
   loop_kind kind = loop_kind::standard;  ///< of loops that do not say
 
   /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner

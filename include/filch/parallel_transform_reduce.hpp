@@ -1,0 +1,45 @@
+// parallel_transform_reduce: std::transform_reduce by all workers. The result has the same bits with any number of
+// workers and in every run (see parallel_reduce).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include <filch/parallel_reduce.hpp>
+
+namespace filch {
+
+/// Combines `init` and transform(x) for all x in [first, last), in their order.
+///
+/// @param init       what the combination starts with; returned for an empty range.
+/// @param combine    combine(T, T) -> T, associative but for rounding. It need not be commutative, unlike that of
+///                   std::transform_reduce.
+/// @param transform  its result is converted to T. Both are called by several threads at the same time.
+/// @param grain      elements that are combined one after the other; 0: 1/2048 of all, rounded up.
+/// @throws what transform or combine throws; of several exceptions that of the leftmost element.
+/// @par Complexity n calls of each; no allocation.
+/// @par Thread safety any thread.
+template <std::random_access_iterator Iterator, class T, class Combine, class Transform>
+  requires(!std::random_access_iterator<T>)
+T parallel_transform_reduce(Iterator first, Iterator last, const T& init, const Combine& combine,
+                            const Transform& transform, std::size_t grain = 0) {
+  return filch::parallel_reduce(first, last, init, transform, combine, grain);
+}
+
+/// The same for transform(x, y) of the pairs of [first1, last1) and the elements from first2 on. By default the inner
+/// product.
+template <std::random_access_iterator First, std::random_access_iterator Second, class T, class Combine = std::plus<>,
+          class Transform = std::multiplies<>>
+T parallel_transform_reduce(First first1, First last1, Second first2, const T& init, const Combine& combine = {},
+                            const Transform& transform = {}, std::size_t grain = 0) {
+  const auto value = [&](std::iter_difference_t<First> i) -> decltype(auto) {
+    return transform(first1[i], first2[static_cast<std::iter_difference_t<Second>>(i)]);
+  };
+  return filch::parallel_reduce(std::iter_difference_t<First>{0}, last1 - first1, init, value, combine, grain);
+}
+
+}  // namespace filch
