@@ -34,6 +34,14 @@ struct filch_peer {
                                          std::uint64_t grain = 0) {
     return filch::parallel_reduce(std::uint64_t{0}, n, identity, value, combine, grain);
   }
+
+  /// See serial_peer.
+  template <class Item, class Body>
+  static void for_each_dynamic(const Item& first, const Body& body, sharing how) {
+    filch::for_each_dynamic(
+        &first, &first + 1,
+        [&](Item& item, feeder<Item>& more) { body(item, [&](Item&& next) { more.push(std::move(next)); }); }, how);
+  }
 };
 
 }  // namespace filch::bench

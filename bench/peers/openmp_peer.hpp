@@ -15,6 +15,8 @@
 
 #include <omp.h>
 
+#include <filch/filch.hpp>
+
 #include "value_of.hpp"
 
 namespace filch::bench {
@@ -83,6 +85,31 @@ struct openmp_peer {
     T total = identity;
     for (T& sum : sums) total = combine(std::move(total), std::move(sum));
     return total;
+  }
+
+  /// See serial_peer. OpenMP has nothing like it; this is what its users write: a stack per task, half of which becomes
+  /// another task when it is long. (A task for each item would be run at once where there are many, to any depth.)
+  template <class Item, class Body>
+  static void for_each_dynamic(const Item& first, const Body& body, sharing /*how*/) {
+#pragma omp taskgroup
+    process(std::vector<Item>{first}, body);
+  }
+
+ private:
+  template <class Item, class Body>
+  static void process(std::vector<Item> items, const Body& body) {
+    constexpr std::size_t long_stack = 64;
+    while (!items.empty()) {
+      Item item = std::move(items.back());
+      items.pop_back();
+      body(item, [&](Item&& more) { items.push_back(std::move(more)); });
+      if (items.size() < long_stack) continue;
+      const auto middle = items.begin() + static_cast<std::ptrdiff_t>(items.size() / 2);
+      std::vector<Item> half(items.begin(), middle);
+      items.erase(items.begin(), middle);
+#pragma omp task default(none) shared(body) firstprivate(half)
+      process(half, body);
+    }
   }
 };
 

@@ -12,6 +12,9 @@
 #include <cstdint>
 #include <tuple>
 #include <utility>
+#include <vector>
+
+#include <filch/filch.hpp>
 
 #include "value_of.hpp"
 
@@ -49,6 +52,17 @@ struct serial_peer {
     T sum = identity;
     for (std::uint64_t i = 0; i < n; ++i) sum = combine(std::move(sum), value(i));
     return sum;
+  }
+
+  /// A bag that grows while it is processed: body(item, push) for `first` and for every item that push(item) adds.
+  template <class Item, class Body>
+  static void for_each_dynamic(const Item& first, const Body& body, sharing /*how*/) {
+    std::vector<Item> items{first};
+    while (!items.empty()) {
+      Item item = std::move(items.back());
+      items.pop_back();
+      body(item, [&](Item&& more) { items.push_back(std::move(more)); });
+    }
   }
 };
 

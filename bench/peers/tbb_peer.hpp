@@ -11,10 +11,13 @@
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/blocked_range2d.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/parallel_for_each.h>
 #include <oneapi/tbb/parallel_invoke.h>
 #include <oneapi/tbb/parallel_reduce.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_group.h>
+
+#include <filch/filch.hpp>
 
 #include "value_of.hpp"
 
@@ -65,6 +68,15 @@ struct tbb_peer_with {
           return sum;
         },
         combine, Partitioner());
+  }
+
+  /// See serial_peer.
+  template <class Item, class Body>
+  static void for_each_dynamic(const Item& first, const Body& body, sharing /*how*/) {
+    tbb::parallel_for_each(&first, &first + 1, [&](const Item& item, tbb::feeder<Item>& more) {
+      Item copy = item;
+      body(copy, [&](Item&& next) { more.add(std::move(next)); });
+    });
   }
 
  private:

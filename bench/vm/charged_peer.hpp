@@ -54,6 +54,14 @@ struct charged_peer {
     spawn.done();
     return filch::parallel_reduce(std::uint64_t{0}, n, identity, value, combine, grain);
   }
+
+  /// See serial_peer. An item is charged by its body; to push and pop it is free.
+  template <class Item, class Body>
+  static void for_each_dynamic(const Item& first, const Body& body, sharing how) {
+    filch::for_each_dynamic(
+        &first, &first + 1,
+        [&](Item& item, feeder<Item>& more) { body(item, [&](Item&& next) { more.push(std::move(next)); }); }, how);
+  }
 };
 
 }  // namespace filch::bench

@@ -9,6 +9,7 @@ workload fib_workload();
 workload fib_noinline_workload();
 workload nqueens_workload();
 workload uts_workload();
+workload uts_bag_workload();
 workload matmul_workload();
 workload matmul_square_workload();
 workload cilksort_workload();

@@ -79,34 +79,6 @@ partial_counts search_children(const uts_node& parent, int begin, int end) {
   return low + high;
 }
 
-// The same counts without recursion, so for any depth: what trees without published counts are verified against.
-uts_counts search_iteratively(const uts_tree& tree) {
-  struct open_node {
-    uts_node node;
-    int children;
-    int next_child;
-  };
-  uts_counts counts;
-  std::vector<open_node> path;
-  const auto enter = [&](const uts_node& node) {
-    const int children = node.children();
-    ++counts.nodes;
-    if (children == 0) ++counts.leaves;
-    counts.depth = std::max(counts.depth, static_cast<std::uint64_t>(node.depth));
-    path.push_back({node, children, 0});
-  };
-  enter(tree.root());
-  while (!path.empty()) {
-    open_node& top = path.back();
-    if (top.next_child == top.children) {
-      path.pop_back();
-    } else {
-      enter(top.node.child(static_cast<std::uint32_t>(top.next_child++)));
-    }
-  }
-  return counts;
-}
-
 // Stack per level of the tree, in an optimised build and rounded up: a level is one call per node and up to three
 // per fork on the way to one of eight children. Measured as the least stack with which T3L succeeds.
 constexpr std::size_t stack_bytes_per_level(runner on) {
@@ -153,7 +125,7 @@ class uts_instance final : public instance {
 
  private:
   const uts_counts& expected() const {
-    if (!expected_) expected_ = search_iteratively(tree_);
+    if (!expected_) expected_ = count_nodes(tree_);
     return *expected_;
   }
 
@@ -174,10 +146,8 @@ class uts_instance final : public instance {
 };
 
 std::unique_ptr<instance> make_uts(std::string_view size) {
-  for (const uts_named_tree& tree : uts_named_trees()) {
-    if (tree.name == size) return std::make_unique<uts_instance>(size, tree.parameters, tree.published);
-  }
-  return std::make_unique<uts_instance>(size, parse_uts_tree(size), std::nullopt);
+  const uts_named_tree tree = find_uts_tree("uts", size);
+  return std::make_unique<uts_instance>(size, tree.parameters, tree.published);
 }
 
 }  // namespace

@@ -112,16 +112,23 @@ const std::vector<uts_named_tree>& uts_named_trees() {
   return trees;
 }
 
-uts_parameters parse_uts_tree(std::string_view size) {
+uts_named_tree find_uts_tree(std::string_view workload, std::string_view size) {
+  for (const uts_named_tree& tree : uts_named_trees()) {
+    if (tree.name == size) return tree;
+  }
+  return {size, parse_uts_tree(size, workload), std::nullopt};
+}
+
+uts_parameters parse_uts_tree(std::string_view size, std::string_view workload) {
   std::vector<std::string_view> parts = split_at_slashes(size);
   const auto* const found = std::find_if(std::begin(grammars), std::end(grammars),
                                          [&](const grammar& g) { return g.kind_name == parts.front(); });
   if (found == std::end(grammars)) {
     std::string names;
     for (const uts_named_tree& tree : uts_named_trees()) names += fmt::format("{}, ", tree.name);
-    reject_size({"uts", size, "T1"}, fmt::format("is not a tree ({}bin/..., geo/... or hybrid/...)", names));
+    reject_size({workload, size, "T1"}, fmt::format("is not a tree ({}bin/..., geo/... or hybrid/...)", names));
   }
-  const size_context context{"uts", size, found->example};
+  const size_context context{workload, size, found->example};
   parts.erase(parts.begin());
 
   uts_parameters p;
@@ -172,6 +179,33 @@ int uts_tree::geometric_children(const uts_node& node) const {
   if (!(divisor > -std::numeric_limits<double>::infinity())) return 0;
   const double children = std::floor(std::log(1.0 - draw(node)) / divisor);
   return static_cast<int>(std::min<double>(children, most_children));
+}
+
+uts_counts count_nodes(const uts_tree& tree) {
+  struct open_node {
+    uts_node node;
+    int children;
+    int next_child;
+  };
+  uts_counts counts;
+  std::vector<open_node> path;
+  const auto enter = [&](const uts_node& node) {
+    const int children = node.children();
+    ++counts.nodes;
+    if (children == 0) ++counts.leaves;
+    counts.depth = std::max(counts.depth, static_cast<std::uint64_t>(node.depth));
+    path.push_back({node, children, 0});
+  };
+  enter(tree.root());
+  while (!path.empty()) {
+    open_node& top = path.back();
+    if (top.next_child == top.children) {
+      path.pop_back();
+    } else {
+      enter(top.node.child(static_cast<std::uint32_t>(top.next_child++)));
+    }
+  }
+  return counts;
 }
 
 }  // namespace filch::bench

@@ -49,10 +49,15 @@ struct uts_named_tree {
 
 const std::vector<uts_named_tree>& uts_named_trees();
 
+/// The tree that a size names or describes.
+/// Throws std::invalid_argument as `parse_uts_tree`.
+/// @param workload  whose size it is, for errors.
+uts_named_tree find_uts_tree(std::string_view workload, std::string_view size);
+
 /// Reads a custom tree: "bin/b0=200/q=0.2/m=4/seed=1", "geo/a3/d=6/b0=4/seed=19" or
 /// "hybrid/a0/d=16/b0=6/q=0.23/m=4/seed=1", the parts behind the kind in any order.
 /// Throws std::invalid_argument, one line that names the value, the reason and the remedy.
-uts_parameters parse_uts_tree(std::string_view size);
+uts_parameters parse_uts_tree(std::string_view size, std::string_view workload = "uts");
 
 class uts_tree;
 
@@ -107,5 +112,9 @@ inline int uts_node::children() const {
 inline uts_node uts_node::child(std::uint32_t index) const {
   return {tree->sha1_child_(state, index), depth + 1, tree};
 }
+
+/// Counts without recursion, so for any depth, and without any of the parallel kernels: what trees without published
+/// counts are verified against.
+uts_counts count_nodes(const uts_tree& tree);
 
 }  // namespace filch::bench

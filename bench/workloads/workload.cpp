@@ -13,7 +13,7 @@ const std::vector<workload>& workloads() {
       spmv_rows_workload(), bfs_workload(),          floyd_warshall_workload(),
       mm_workload(),        conv_workload(),         loops_workload(),
       fat_chunk_workload(), thick_first_workload(),  nested_bar_workload(),
-      flat_loop_workload(),
+      flat_loop_workload(), uts_bag_workload(),
   };
   return all;
 }

@@ -21,7 +21,7 @@ concept splittable_range = std::copy_constructible<R> && std::constructible_from
 
 /// The half-open interval [begin, end) of integers or of random-access iterators.
 ///
-/// `grainsize`: bodies get at least this many iterations at once where the interval has as many; 0 is the loop's own
+/// `grainsize`: bodies get at least this many iterations at once but for the end of the interval; 0 is the loop's own
 /// choice. Divisible while it has more iterations than that, as oneTBB's.
 template <class Value>
 class blocked_range {

@@ -1,8 +1,11 @@
 // Everything of filch.
 #pragma once
 
+#include <filch/bag.hpp>
 #include <filch/blocked_range.hpp>
 #include <filch/combinations.hpp>
+#include <filch/feeder.hpp>
+#include <filch/for_each_dynamic.hpp>
 #include <filch/fork_join.hpp>
 #include <filch/loop.hpp>
 #include <filch/parallel_for.hpp>
@@ -16,3 +19,4 @@
 #include <filch/task_group.hpp>
 #include <filch/topology.hpp>
 #include <filch/unit.hpp>
+#include <filch/work_bag.hpp>

@@ -50,6 +50,7 @@ loop_status run_range(const Range& range, Body& body, splitting how, const std::
   if constexpr (requires { detail::shape_of(range); }) {
     return run_loop(block_of(shape_of(range), body), with_grain(how, grain_of(range)), stop);
   } else {
+    if (how.kind != loop_kind::inherited && self != &foreign_worker) check_kind(*self, how.kind);
     run_halves(range, body, stop);
     return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
   }
@@ -61,7 +62,8 @@ loop_status run_range(const Range& range, Body& body, splitting how, const std::
 ///
 /// A loop may be inside of another one, of a task, or of a thread that is no worker.
 ///
-/// @param first, last  bounds; an empty loop when not first < last. Any integers, also beyond 32 bits.
+/// @param first, last  bounds; an empty loop when not first < last. Any integers, also beyond 32 bits. (A negative one
+///              beside an unsigned one of 64 bits throws std::invalid_argument.)
 /// @param body  copied at will if it is small and trivially copyable, otherwise called where it is, by several threads
 ///              at the same time.
 /// @param how   how to split the loop; by default as the scheduler says (options::loop).

@@ -15,8 +15,9 @@ struct statistics {
   std::uint64_t grows = 0;          ///< an owner moved its split point up
   std::uint64_t shrinks = 0;        ///< an owner moved its split point down to take tasks back
   std::uint64_t offers = 0;         ///< times an owner made tasks visible to thieves
-  std::uint64_t splits = 0;         ///< times a loop was cut because work was wanted
-  /// Pieces of loops put on offer, taken, taken back or shortened: the deque transactions of the lazy-scheduling paper.
+  std::uint64_t splits = 0;         ///< times a loop or a bag was cut because work was wanted
+  /// Pieces of loops put on offer, taken, taken back or shortened, and chunks of bags shared, taken or taken back: the
+  /// deque transactions of the lazy-scheduling paper.
   std::uint64_t transactions = 0;
   /// Parts of loops that ended with a look whether other workers still run pieces of them. With `coalesced`, the
   /// synchronization points of that paper.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "loop/share_bag.hpp"
+
 namespace filch {
 namespace {
 
@@ -11,7 +13,9 @@ std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
 }
 
 bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
-  if (!f.gives || f.next >= f.last) return false;
+  if (!f.gives) return false;
+  if (f.bag != nullptr) return can_give(w, *f.bag);
+  if (f.next >= f.last) return false;
   // About to begin a chunk, the frame's owner keeps that for itself.
   return f.last - f.next > least_piece(f) || &f != w.polled;
 }
@@ -20,8 +24,7 @@ bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
 void forget_finished(worker& w, detail::loop_frame& f) noexcept {
   for (piece** link = &f.newest; *link != nullptr;) {
     piece& p = **link;
-    // [PP14] acquire: what the piece did, as [TS3].
-    if (task_state::unpack(p.state.load(std::memory_order_acquire)).finished()) {
+    if (piece_pool::has_run(p)) {
       *link = p.older;
       w.pieces.put(p);
     } else {
@@ -42,13 +45,13 @@ detail::loop_frame* giver(const worker& w, giving_order order) noexcept {
   return found;
 }
 
-bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t chunks) noexcept {
+bool give(worker& w, detail::loop_frame& f, std::uint64_t size, std::uint32_t chunks) noexcept {
+  const std::uint64_t from = whole_grains(f.next, f.last - size, f.whole->grain);
+  if (from > f.last || (from == f.last && size != 0)) return false;
   piece* const p = w.pieces.get();
   if (p == nullptr) return false;
-  p->run.store(&run_stolen_piece);
-  p->whole.store(f.whole);
   p->high.store(f.last);
-  p->number.store(f.number, std::memory_order_relaxed);  // [PP11], [PP13]
+  piece_pool::set_up(*p, &run_stolen_piece, f.number, f.whole);
   p->older = f.newest;
   f.newest = p;
   f.shared = true;
@@ -59,6 +62,7 @@ bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t ch
 }
 
 bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
+  if (f.bag != nullptr) return give_half(w, *f.bag, parts);
   forget_finished(w, f);
   const std::uint64_t least = least_piece(f);
   const std::uint64_t rest = f.last - f.next;
@@ -67,7 +71,7 @@ bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
   bool given = false;
   for (; parts != 0; --parts) {
     const std::uint64_t size = left / parts;
-    if (!give(w, f, f.last - size, 0)) break;
+    if (!give(w, f, size, 0)) break;
     left -= size;
     given = true;
   }
@@ -78,7 +82,7 @@ bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
 detail::run_result run_stolen_piece(detail::task& t, detail::run_by /*who*/) {
   auto& p = static_cast<piece&>(t);
   const piece_start start = p.taken.load();
-  detail::loop_whole& whole = *p.whole.load();
+  detail::loop_whole& whole = *p.whole.load(std::memory_order_relaxed);  // acquired by who took it
   whole.run_part(*detail::self, whole, start.low, p.high.load(), start.chunks, detail::part_origin::stolen);
   return detail::run_result::done;
 }

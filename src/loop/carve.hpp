@@ -21,8 +21,15 @@ enum class giving_order : std::uint8_t { innermost, oldest };
 /// frame is waiting for one of its iterations; as up to `parts` pieces. False: nothing to give, or no room.
 bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept;
 
-/// Owner. Puts [from, f.last) on offer as one piece. False: no room.
-bool give(worker& w, detail::loop_frame& f, std::uint64_t from, std::uint32_t chunks) noexcept;
+/// Owner. Puts the upper `size` iterations on offer as one piece, rounded down to whole grains. False: no room, or
+/// nothing is left of the size.
+bool give(worker& w, detail::loop_frame& f, std::uint64_t size, std::uint32_t chunks) noexcept;
+
+/// The place nearest above `at` where a piece of [low, high) may begin: a multiple of the grain away from low.
+[[nodiscard]] inline std::uint64_t whole_grains(std::uint64_t low, std::uint64_t at, std::uint64_t grain) noexcept {
+  const std::uint64_t odd = (at - low) % grain;
+  return odd == 0 ? at : at + (grain - odd);
+}
 
 /// What a thief runs.
 detail::run_result run_stolen_piece(detail::task& t, detail::run_by who);

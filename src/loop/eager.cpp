@@ -18,7 +18,7 @@ std::uint64_t size_of(const loop_frame& f) noexcept { return f.last - f.next; }
 // Halves are pushed, the outermost first, until a grain is left.
 bool begin_simple(worker& w, loop_frame& f) noexcept {
   bool gave = false;
-  while (size_of(f) > f.whole->grain && give(w, f, f.last - size_of(f) / 2, 0)) gave = true;
+  while (size_of(f) > f.whole->grain && give(w, f, size_of(f) / 2, 0)) gave = true;
   return gave;
 }
 
@@ -32,7 +32,7 @@ bool begin_automatic(worker& w, loop_frame& f, part_origin origin) noexcept {
   bool gave = false;
   while (f.chunks > 1 && size_of(f) > f.whole->grain) {
     const std::uint32_t given = f.chunks / 2;
-    if (!give(w, f, f.last - size_of(f) / 2, given)) break;
+    if (!give(w, f, size_of(f) / 2, given)) break;
     f.chunks -= given;
     gave = true;
   }
@@ -41,7 +41,7 @@ bool begin_automatic(worker& w, loop_frame& f, part_origin origin) noexcept {
 
 // One grain is kept, the rest is one piece.
 bool begin_work_first(worker& w, loop_frame& f) noexcept {
-  return size_of(f) > f.whole->grain && give(w, f, f.next + f.whole->grain, 0);
+  return size_of(f) > f.whole->grain && give(w, f, size_of(f) - f.whole->grain, 0);
 }
 
 // A piece for each grain but the first, the last one first, so that the owner goes on in order.
@@ -49,7 +49,7 @@ bool begin_help_first(worker& w, loop_frame& f) noexcept {
   bool gave = false;
   while (size_of(f) > f.whole->grain) {
     const std::uint64_t odd = size_of(f) % f.whole->grain;
-    if (!give(w, f, f.last - (odd != 0 ? odd : f.whole->grain), 0)) break;
+    if (!give(w, f, odd != 0 ? odd : f.whole->grain, 0)) break;
     gave = true;
   }
   return gave;
@@ -59,7 +59,7 @@ bool begin_fixed(worker& w, loop_frame& f) noexcept {
   bool gave = false;
   for (auto parts = static_cast<std::uint64_t>(w.home->workers()); parts > 1 && size_of(f) > f.whole->grain; --parts) {
     const std::uint64_t size = std::max(size_of(f) / parts, f.whole->grain);
-    if (size >= size_of(f) || !give(w, f, f.last - size, 0)) break;
+    if (size >= size_of(f) || !give(w, f, size, 0)) break;
     gave = true;
   }
   return gave;
@@ -72,7 +72,7 @@ bool begin_dynamic(worker& w, loop_frame& f) noexcept {
   f.last = f.next;
   bool gave = false;
   for (std::uint64_t n = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.home->workers()), chunks); n > 1; --n) {
-    if (!give(w, f, f.last, 0)) break;
+    if (!give(w, f, 0, 0)) break;
     gave = true;
   }
   return gave;
@@ -81,6 +81,8 @@ bool begin_dynamic(worker& w, loop_frame& f) noexcept {
 }  // namespace
 
 bool begin_eagerly(worker& w, loop_frame& f, part_origin origin) noexcept {
+  const std::uint64_t cut_at = f.whole->cut_at.load(std::memory_order_relaxed);  // [LW1]
+  if (cut_at < f.last) f.last = std::max(f.next, cut_at);
   switch (f.whole->kind) {
     case loop_kind::simple:
       return begin_simple(w, f);
@@ -100,20 +102,29 @@ bool begin_eagerly(worker& w, loop_frame& f, part_origin origin) noexcept {
   }
 }
 
+namespace {
+
+std::uint64_t upper_half(const detail::loop_whole& whole, std::uint64_t low, std::uint64_t high) noexcept {
+  return std::min(high, whole_grains(low, high - (high - low) / 2, whole.grain));
+}
+
+}  // namespace
+
 piece_start rest_of_piece(const detail::loop_whole& whole, piece_start start, std::uint64_t high) noexcept {
   const std::uint64_t size = high - start.low;
+  if (whole.cut_at.load(std::memory_order_relaxed) <= start.low) return {high, 0};  // [LW1]
   switch (whole.kind) {
     case loop_kind::work_first:
       if (size > whole.grain) return {start.low + whole.grain, 0};
       break;
     case loop_kind::automatic:
-      if (start.chunks > 1 && size > whole.grain) return {high - size / 2, start.chunks / 2};
+      if (start.chunks > 1 && size > whole.grain) return {upper_half(whole, start.low, high), start.chunks / 2};
       break;
     case loop_kind::simple:
     case loop_kind::lazy_depth:
     case loop_kind::lazy_depth2:
     case loop_kind::lazy_breadth:
-      if (size > whole.grain) return {high - size / 2, 0};
+      if (size > whole.grain) return {upper_half(whole, start.low, high), 0};
       break;
     default:
       break;

@@ -39,7 +39,8 @@ class policy {
   /// Worker about to sleep: is there work to be taken anywhere? Asks everybody who has some but shows none.
   [[nodiscard]] virtual bool work_visible(worker& w) noexcept = 0;
   /// Worker that waits for a taken task: tries once to run something in the meantime. False: found nothing.
-  virtual bool help(worker& w, lineage awaited) noexcept = 0;
+  /// A piece of the loop that `adopter` is a frame of becomes the interval of that, instead of being run here.
+  virtual bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept = 0;
   /// May the worker, which waits for that task, find something to run by help() now? Asks as work_visible does.
   [[nodiscard]] virtual bool help_visible(worker& w, lineage awaited) noexcept = 0;
 };

@@ -74,10 +74,19 @@ bool stealing_policy::acquire(worker& w) noexcept {
   return ran;
 }
 
-bool stealing_policy::help(worker& w, lineage awaited) noexcept {
+bool stealing_policy::help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept {
   if (!w.activations.has_room()) return false;
   const loot found = joins_->find(*this, w, awaited);
-  return found && run(w, found, [&] { w.count(&counters::leaps); });
+  if (!found) return false;
+  // [PP13] relaxed: should the record be used again by now, taking it fails.
+  if (adopter != nullptr && found.part && found.part.p->whole.load(std::memory_order_relaxed) == adopter->whole) {
+    if (!w.adopt_piece(found.part, *found.victim, *adopter)) return false;
+    w.count(&counters::leaps);
+    w.count(&counters::transactions);
+    robbed(*found.victim);
+    return true;
+  }
+  return run(w, found, [&] { w.count(&counters::leaps); });
 }
 
 loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {

@@ -20,7 +20,7 @@ class stealing_policy : public policy, protected taker {
   stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins);
 
   bool acquire(worker& w) noexcept final;
-  bool help(worker& w, lineage awaited) noexcept final;
+  bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept final;
   [[nodiscard]] bool work_visible(worker& w) noexcept final;
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
 

@@ -100,7 +100,7 @@ bool detached_board::help_taken(worker& w, group_rest& group) noexcept {
     }
   }
   for (std::size_t i = 0; i < n; ++i) {
-    if (w.rules.help(w, running[i])) return true;
+    if (w.rules.help(w, running[i], nullptr)) return true;
   }
   return false;
 }

@@ -1,6 +1,8 @@
 // The slow paths of push and join: what the inlined fast path of worker_core.hpp calls when it may not go on.
 #include "scheduler/joining.hpp"
 
+#include <filch/detail/loop_frame.hpp>
+
 #include "platform/clock.hpp"
 #include "policy/policy.hpp"
 #include "scheduler/patience.hpp"
@@ -42,7 +44,7 @@ void doze(worker& w) noexcept {
   w.dozing.store(false, std::memory_order_relaxed);  // a wake-up too many does no harm
 }
 
-join_result wait_for(worker& w, task& t) noexcept {
+join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
   patience spinning;
   for (;;) {
     // [TS3] acquire: what the task did, from [TS2]; and the thief's activation, from [TS1] or [TS5].
@@ -58,7 +60,8 @@ join_result wait_for(worker& w, task& t) noexcept {
       continue;
     }
     const bool taken = state.status == task_status::taken;
-    if (taken && w.rules.help(w, {state.thief, state.epoch})) {
+    if (taken && w.rules.help(w, {state.thief, state.epoch}, adopter)) {
+      if (adopter != nullptr && adopter->next != adopter->last) return join_result::reclaimed;
       spinning.begin();
       continue;
     }

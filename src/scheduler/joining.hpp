@@ -8,8 +8,9 @@
 namespace filch::detail {
 
 /// Waits until a taken task is done and helps with it meanwhile. `reclaimed`: nobody had begun it, and it is the
-/// owner's again, who has to run it.
-join_result wait_for(worker& w, task& t) noexcept;
+/// owner's again, who has to run it. With an `adopter`, a frame of the loop that the task is a piece of, `reclaimed`:
+/// some part of that is the frame's interval now.
+join_result wait_for(worker& w, task& t, loop_frame* adopter = nullptr) noexcept;
 
 /// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work. It answers before it
 /// falls asleep; the caller looks again afterwards.

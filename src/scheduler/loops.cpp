@@ -61,14 +61,16 @@ bool take_back_newest(worker& w, loop_frame& f) noexcept {
   return false;
 }
 
-/// Waits for the frame's pieces, none of which is on offer any more.
-void wait_for_pieces(worker& w, loop_frame& f) noexcept {
+/// Waits for the frame's pieces, none of which is on offer any more. True: a part of one, which the worker that had it
+/// put on offer in its turn, is the frame's interval now.
+bool wait_for_pieces(worker& w, loop_frame& f, loop_frame* adopter) noexcept {
   while (f.newest != nullptr) {
     piece& p = *f.newest;
-    wait_for(w, p);
+    if (wait_for(w, p, adopter) == join_result::reclaimed) return true;
     f.newest = p.older;
     w.pieces.put(p);
   }
+  return false;
 }
 
 }  // namespace
@@ -115,8 +117,10 @@ bool continue_loop(worker_core& core, loop_frame& f) noexcept {
     return true;
   }
   w.count(&counters::synchronizations);
-  wait_for_pieces(w, f);
-  return false;
+  // The chunks of `dynamic` are not in its pieces.
+  if (!wait_for_pieces(w, f, whole.kind == loop_kind::dynamic ? nullptr : &f)) return false;
+  if (!f.gives) begin_eager(w, f, part_origin::stolen);
+  return true;
 }
 
 void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
@@ -133,7 +137,7 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
   // What the frame has left, here and in pieces, is above.
   f.next = f.last;
   while (take_back_newest(w, f)) f.next = f.last;
-  wait_for_pieces(w, f);
+  wait_for_pieces(w, f, nullptr);
 }
 
 void rethrow_from(loop_whole& whole) {

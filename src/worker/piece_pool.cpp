@@ -1,5 +1,6 @@
 #include "worker/piece_pool.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace filch {
@@ -48,6 +49,25 @@ piece* piece_pool::get() noexcept {
   }
   first_free_ = most_pages;
   return nullptr;
+}
+
+void piece_pool::set_up(piece& p, detail::task_function run, std::uint64_t frame_number,
+                        detail::loop_whole* whole) noexcept {
+  p.run.store(run);
+  p.number.store(frame_number, std::memory_order_relaxed);  // [PP11], [PP13]
+  p.whole.store(whole, std::memory_order_relaxed);          // [PP13]
+}
+
+bool piece_pool::has_run(const piece& p) noexcept {
+  // [PP14] acquire: what the piece did, as [TS3].
+  return task_state::unpack(p.state.load(std::memory_order_acquire)).finished();
+}
+
+bool piece_pool::take(seen_piece seen, std::uint64_t taken) noexcept {
+  // [PP12] relaxed: the piece itself was acquired by [PP3]; that it is one who gets it follows from the word alone. Who
+  // follows the piece to its thief may miss the activation's entry for a moment, and then does not help. What the
+  // piece's owner released with [PP1] still comes with the word: this is part of its release sequence.
+  return seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_relaxed, std::memory_order_relaxed);
 }
 
 void piece_pool::put(piece& p) noexcept {
@@ -116,25 +136,47 @@ unsigned piece_pool::count_offered(unsigned limit) noexcept {
   return count;
 }
 
+template <class Visit>
+void piece_pool::visit_offered(std::uint32_t index, std::uint64_t above, Visit&& visit) const {
+  page& in = pages_[index];
+  // [PP4] seq_cst: after [SL3] in the one total order; pairs with [PP2].
+  for (std::uint64_t left = in.offered.load(std::memory_order_seq_cst); left != 0; left &= left - 1) {
+    piece& p = in.pieces[std::countr_zero(left)];
+    // [PP3] acquire: what the piece consists of, from [PP1] or [PP9], for whoever takes it.
+    const std::uint64_t word = p.state.load(std::memory_order_acquire);
+    if (task_state::unpack(word).status != task_status::offered) continue;
+    // [PP13] relaxed: should this be the number of a later use of the record, taking it fails.
+    const std::uint64_t number = p.number.load(std::memory_order_relaxed);
+    if (number > above) visit(seen_piece{&p, word}, number);
+  }
+}
+
 seen_piece piece_pool::oldest(std::uint64_t above) const noexcept {
   seen_piece found;
   std::uint64_t version = 0;
   const std::uint32_t end = pages();
   for (std::uint32_t i = 0; i < end && !found; ++i) {
-    page& in = pages_[i];
-    // [PP4] seq_cst: after [SL3] in the one total order; pairs with [PP2].
-    for (std::uint64_t left = in.offered.load(std::memory_order_seq_cst); left != 0; left &= left - 1) {
-      piece& p = in.pieces[std::countr_zero(left)];
-      // [PP3] acquire: what the piece consists of, from [PP1] or [PP9], for whoever takes it.
-      const std::uint64_t word = p.state.load(std::memory_order_acquire);
-      const task_state state = task_state::unpack(word);
-      if (state.status != task_status::offered || (found && state.epoch > version)) continue;
-      // [PP13] relaxed: should this be the number of a later use of the record, taking it fails.
-      if (p.number.load(std::memory_order_relaxed) <= above) continue;
-      found = {&p, word};
-      version = state.epoch;
-    }
+    visit_offered(i, above, [&](seen_piece seen, std::uint64_t /*number*/) {
+      const std::uint64_t its_version = task_state::unpack(seen.word).epoch;
+      if (found && its_version > version) return;
+      found = seen;
+      version = its_version;
+    });
   }
+  return found;
+}
+
+std::vector<seen_piece> piece_pool::all_of(std::uint64_t frame_number) const {
+  std::vector<seen_piece> found;
+  const std::uint32_t end = pages();
+  for (std::uint32_t i = 0; i < end; ++i) {
+    visit_offered(i, frame_number - 1, [&](seen_piece seen, std::uint64_t number) {
+      if (number == frame_number) found.push_back(seen);
+    });
+  }
+  std::sort(found.begin(), found.end(), [](seen_piece a, seen_piece b) {
+    return task_state::unpack(a.word).epoch < task_state::unpack(b.word).epoch;
+  });
   return found;
 }
 

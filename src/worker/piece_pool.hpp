@@ -1,4 +1,5 @@
-// The pieces of loops that a worker has cut off: on offer, or run by somebody else (docs/protocols/loops.md).
+// The pieces of loops and the chunks of bags that a worker has cut off: on offer, or run by somebody else
+// (docs/protocols/loops.md, bags.md).
 //
 // A piece is a task whose state word is the whole protocol. On offer, the word carries a version that no piece of this
 // worker had before; a thief takes the piece, and the owner takes it back or shortens it, by one compare-and-swap of
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <filch/detail/loop_frame.hpp>
 #include <filch/detail/task.hpp>
@@ -24,6 +26,9 @@
 #include "worker/task_state.hpp"
 
 namespace filch {
+namespace detail {
+struct bag_chunk;
+}
 
 /// The part of a piece that changes when it is shortened.
 struct piece_start {
@@ -32,13 +37,15 @@ struct piece_start {
 };
 
 struct alignas(64) piece : detail::task {
-  platform::atomic<std::uint64_t> number;  ///< of the frame it was cut from
-  platform::shared<detail::loop_whole*> whole;
+  platform::atomic<std::uint64_t> number;       ///< of the frame it was cut from
+  platform::atomic<detail::loop_whole*> whole;  ///< null: no loop's
   platform::shared<std::uint64_t> high;
   platform::shared<piece_start> starts[2];
-  platform::shared<piece_start> taken;  ///< the thief's: the start that holds
+  platform::shared<piece_start> taken;         ///< the thief's: the start that holds
+  platform::shared<detail::bag_chunk*> chunk;  ///< a bag's piece: what it consists of, instead of the four above
   // Owner only.
   piece* older;  ///< of the same frame
+  piece* newer;  ///< a bag's piece
   std::uint32_t index;
 };
 
@@ -61,10 +68,17 @@ class piece_pool {
 
   /// A record that is not in use; null when there are no more.
   [[nodiscard]] piece* get() noexcept;
+  /// Says what the record will be: a piece of that frame and loop (null: of no loop), and what its thief runs.
+  static void set_up(piece& p, detail::task_function run, std::uint64_t frame_number,
+                     detail::loop_whole* whole) noexcept;
   /// Gives back a record whose piece was taken back, or has run.
   void put(piece& p) noexcept;
   /// Makes a piece visible, whose parts are set but for the start. `version`: larger than any before.
   void offer(piece& p, piece_start start, std::uint64_t version) noexcept;
+  /// A piece that has been taken need not be looked at by thieves.
+  void conceal(const piece& p) noexcept;
+  /// Has the piece run? Then what it did is seen.
+  [[nodiscard]] static bool has_run(const piece& p) noexcept;
   /// The piece's word if it is on offer; else nothing.
   [[nodiscard]] static seen_piece on_offer(piece& p) noexcept;
   /// Takes back a piece. False: a thief was faster.
@@ -78,6 +92,11 @@ class piece_pool {
 
   /// The piece that has been on offer for longest, of those cut from frames with numbers above `above`.
   [[nodiscard]] seen_piece oldest(std::uint64_t above) const noexcept;
+  /// All pieces on offer that were cut from that frame, the oldest first.
+  /// @throws std::bad_alloc.
+  [[nodiscard]] std::vector<seen_piece> all_of(std::uint64_t frame_number) const;
+  /// Moves a piece that was seen on offer to that state, which says who has taken it. False: somebody else was faster.
+  [[nodiscard]] static bool take(seen_piece seen, std::uint64_t taken) noexcept;
   /// Is any piece on offer?
   [[nodiscard]] bool something_offered() const noexcept { return static_cast<bool>(oldest(0)); }
   /// Calls visit(lineage) for pieces that are being run, cut from frames with numbers above `above`, until it returns
@@ -101,7 +120,8 @@ class piece_pool {
   [[nodiscard]] const platform::atomic<std::uint64_t>& used_of(std::uint32_t index) const noexcept;
   [[nodiscard]] bool is_taken(std::uint32_t index, std::uint64_t bits, std::uint64_t above,
                               lineage& who) const noexcept;
-  void conceal(const piece& p) noexcept;
+  template <class Visit>
+  void visit_offered(std::uint32_t index, std::uint64_t above, Visit&& visit) const;
 
   platform::mapping memory_;
   page* pages_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <filch/detail/loop_frame.hpp>
+
 #include "deque/split_deque.hpp"
 #include "platform/thread.hpp"
 #include "worker/sleepers.hpp"
@@ -50,6 +52,18 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
   activations.end();
   offered->activation_ended();
   if (result != detail::run_result::released) finish(t, *owner, result);
+}
+
+bool worker::adopt_piece(seen_piece seen, worker& owner, detail::loop_frame& into) noexcept {
+  const std::uint64_t taken = task_state{.status = task_status::taken, .thief = number, .epoch = new_epoch()}.pack();
+  // There is no activation with that number, so nobody looks for anything here.
+  if (!piece_pool::take(seen, taken)) return false;
+  const piece_start start = seen.start();
+  into.next = start.low;
+  into.last = seen.p->high.load();
+  into.chunks = start.chunks;
+  finish(*seen.p, owner, detail::run_result::done);
+  return true;
 }
 
 void worker::finish(detail::task& t, worker& owner, detail::run_result result) noexcept {

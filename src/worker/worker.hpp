@@ -91,6 +91,10 @@ class worker : public detail::worker_core {
   template <class Claimed>
   bool run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept;
 
+  /// Takes a piece of a loop that this worker waits for, in a frame around it, and makes it that frame's interval: the
+  /// worker that it was cut off by has nothing to do with it any more. False: somebody else was faster.
+  bool adopt_piece(seen_piece seen, worker& owner, detail::loop_frame& into) noexcept;
+
   /// Tells the owner of a task that this worker has run it, and wakes it when it sleeps.
   static void finish(detail::task& t, worker& owner, detail::run_result result) noexcept;
 
@@ -107,7 +111,7 @@ class worker : public detail::worker_core {
   detail::slot* const base;               ///< any thread: first slot of the task stack
   activation_list activations;            ///< any thread may ask
   std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
-  piece_pool pieces;                      ///< of loops; what of it is for thieves, the pool says
+  piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says
   counters counted;                       ///< any thread may read
   // What a waker looks at, on one cache line.
   alignas(64) platform::atomic<bool> sleeping{false};  ///< any thread: idle and asleep; see sleepers
@@ -147,13 +151,7 @@ bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
 template <class Claimed>
 bool worker::run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept {
   return run_claimed(*seen.p, &owner, [&](std::uint64_t taken) {
-    // [PP12] relaxed: the piece itself was acquired by [PP3]; that it is one who gets it follows from the word alone.
-    // Who follows the piece to here may miss the activation's entry for a moment, and then does not help. What the
-    // piece's owner released with [PP1] still comes with the word: this is part of its release sequence.
-    if (!seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_relaxed,
-                                               std::memory_order_relaxed)) {
-      return false;
-    }
+    if (!piece_pool::take(seen, taken)) return false;
     seen.p->taken.store(seen.start());
     claimed();
     return true;

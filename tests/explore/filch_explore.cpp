@@ -29,6 +29,7 @@ scenario_list scenarios() {
   add_lineage(all);
   add_loops(all);
   add_groups(all);
+  add_bags(all);
   add_sleep(all);
   add_lifecycle(all);
   return all;

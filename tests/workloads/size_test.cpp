@@ -88,6 +88,23 @@ TEST(size, of_matmul_square_is_a_power_of_two) {
   EXPECT_EQ(error_of("matmul_square", "24"), "matmul_square: size '24' is not a power of two; try matmul_square:1024");
 }
 
+TEST(size, of_uts_bag_ends_with_a_way_and_a_chunk) {
+  using testing::HasSubstr;
+  EXPECT_EQ(error_of("uts_bag", "T1/lazy_splitter/8"), "no error");
+  EXPECT_EQ(error_of("uts_bag", "geo/a3/d=6/b0=4/seed=19"), "no error");
+  EXPECT_EQ(error_of("uts_bag", "T1/8"),
+            "uts_bag: size 'T1/8' has a chunk '8', but no way to share before it; try uts_bag:T1/lazy_splitter/8");
+  EXPECT_EQ(error_of("uts_bag", "T1/naive_lazy/0"),
+            "uts_bag: size 'T1/naive_lazy/0' has '0', which is out of range (1 to 1000000000); try "
+            "uts_bag:T1/lazy_splitter/8");
+  EXPECT_THAT(error_of("uts_bag", "T1/naive_lazy/"), HasSubstr("has '', which is not a whole number"));
+  EXPECT_THAT(error_of("uts_bag", "T1/standard/8"), HasSubstr("has a chunk, which the way 'standard' has not"));
+  EXPECT_THAT(error_of("uts_bag", "T1/lazy/"), HasSubstr("no way to share before it"));
+  EXPECT_THAT(error_of("uts_bag", "T9/naive_lazy"), HasSubstr("size 'T9' is not a tree (T1, "));
+  EXPECT_THAT(error_of("uts_bag", "T1/lazy"), HasSubstr("size 'T1/lazy' is not a tree (T1, "));
+  EXPECT_THAT(error_of("uts_bag", ""), HasSubstr("is not a tree"));
+}
+
 TEST(size, of_uts_names_what_is_wrong_with_the_tree) {
   using testing::AllOf;
   using testing::HasSubstr;

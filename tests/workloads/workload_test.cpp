@@ -115,6 +115,12 @@ const std::string subjects[] = {
     "uts:geo/a2/d=3/b0=4/seed=7",
     "uts:geo/a3/d=6/b0=4/seed=19",
     "uts:hybrid/a0/d=16/b0=3/q=0.23/m=4/seed=1",
+    "uts_bag:bin/b0=200/q=0.2/m=4/seed=1",
+    "uts_bag:bin/b0=200/q=0.2/m=4/seed=1/eager_chunker",
+    "uts_bag:bin/b0=200/q=0.2/m=4/seed=1/steal_half/2",
+    "uts_bag:geo/a3/d=6/b0=4/seed=19/naive_lazy/8",
+    "uts_bag:geo/a3/d=6/b0=4/seed=19/lazy_splitter/8",
+    "uts_bag:geo/a3/d=6/b0=4/seed=19/standard",
     "matmul:1",
     "matmul:16",
     "matmul:17",
@@ -218,6 +224,7 @@ TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("nqueens:4")->tasks(), 16U);
   EXPECT_EQ(make_instance("nqueens:4/1")->tasks(), 4U);
   EXPECT_EQ(make_instance("uts:bin/b0=10/q=0/m=4/seed=1")->tasks(), 9U);
+  EXPECT_EQ(make_instance("uts_bag:bin/b0=10/q=0/m=4/seed=1")->tasks(), 11U);  // the root and its children
   EXPECT_EQ(make_instance("matmul:16")->tasks(), 0U);
   EXPECT_EQ(make_instance("matmul:32")->tasks(), 3U);  // rows, then the columns of both halves
   EXPECT_EQ(make_instance("matmul_square:32")->tasks(), 6U);
@@ -245,8 +252,9 @@ TEST(workload, runs_on_every_policy_and_join) {
   for (const combination& each : combinations()) {
     for (const std::string_view join : each.joins) {
       scheduler pool({.workers = 3, .policy = std::string(each.policy), .join = std::string(join)});
-      for (const char* const subject : {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "cilksort:20000",
-                                        "nqueens_loop:7", "spmv:60", "floyd_warshall:20"}) {
+      for (const char* const subject :
+           {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19", "cilksort:20000",
+            "nqueens_loop:7", "spmv:60", "floyd_warshall:20"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { made->run(runner::filch); });
@@ -269,6 +277,15 @@ void call_on_small_stack(std::function<void()> function) {
   ASSERT_EQ(pthread_create(&thread, &attributes, call, &function), 0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
+}
+
+TEST(workload, uts_bag_needs_no_deep_stack) {
+  const std::unique_ptr<instance> deep = make_instance("uts_bag:T3");
+  for (const runner on : {runner::serial, runner::filch}) {
+    deep->prepare();
+    call_on_small_stack([&] { run_on(on, 2, *deep); });
+    EXPECT_TRUE(deep->verify()) << name_of(on);
+  }
 }
 
 TEST(workload, too_deep_for_the_stack_is_an_error_that_says_so) {

@@ -12,8 +12,12 @@ namespace filch::detail {
 /// A body that is small and has no state to keep: better copied into each chunk's registers than reached through a
 /// pointer that every store in the loop might change.
 template <class Body, class... Args>
-inline constexpr bool by_value =
-    std::is_trivially_copyable_v<Body> && sizeof(Body) <= 64 && std::is_invocable_v<const Body&, Args...>;
+inline constexpr bool by_value = [] {
+  if constexpr (std::is_object_v<Body>) {
+    return std::is_trivially_copyable_v<Body> && sizeof(Body) <= 64 && std::is_invocable_v<const Body&, Args...>;
+  }
+  return false;
+}();
 
 template <class Body, bool ByValue>
 struct held_body {

@@ -6,10 +6,11 @@
 //
 // Invariants
 //  1. [next, last) is what the owner has not begun. It is changed by the owner only, between its own instructions.
-//  2. The pieces of a frame are above its interval, the newest nearest to it. So taking them back newest first runs a
+//  2. Pieces on offer are above the frame's interval, the newest nearest to it. So taking them back newest first runs a
 //     loop that nobody helps with in serial order.
 //  3. A frame ends when its interval is empty and each of its pieces was taken back or has run.
-//  4. Frames of a worker nest as calls do. Numbers grow from the outside in, also across activations: a frame with a
+//  4. Intervals and pieces begin at multiples of the grain, so that only the end of a loop has less.
+//  5. Frames of a worker nest as calls do. Numbers grow from the outside in, also across activations: a frame with a
 //     number above an activation's was made inside of it, as long as that activation lasts.
 #pragma once
 
@@ -29,6 +30,7 @@ struct piece;
 namespace filch::detail {
 
 struct loop_whole;
+class bag_part;
 
 /// Where the part of a loop came from that a worker begins to run.
 enum class part_origin : std::uint8_t { whole, stolen, taken_back };
@@ -71,6 +73,7 @@ struct loop_frame {
   bool gives = false;        ///< others may ask for a part of it
   bool shared = false;       ///< somebody else has a part of the loop, or had one, or may have
   bool polls = false;        ///< has to look around after each chunk, asked or not
+  bag_part* bag = nullptr;   ///< it is no loop's but a bag's: of the above only outer, number, head, newest, gives hold
 };
 
 /// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.

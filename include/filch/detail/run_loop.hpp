@@ -45,19 +45,20 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   loop_site& site = w.sites->of(&key_of<Block>);
   const inside_site here(w, site);
   const bool lazy = is_lazy(whole.kind);
-  loop_frame f{.whole = &whole,
-               .outer = w.loops,
-               .next = low,
-               .last = high,
-               .number = ++w.epoch,
-               .head = w.head.load(),
-               .least = lazy ? whole.grain : high - low,
-               .most = whole.grain_given && whole.kind != loop_kind::standard ? whole.grain : loop_whole::nowhere,
-               .site = &site,
-               .chunks = chunks,
-               .gives = lazy,
-               .shared = !lazy || origin == part_origin::stolen,
-               .polls = whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard)};
+  loop_frame f{
+      .whole = &whole,
+      .outer = w.loops,
+      .next = low,
+      .last = high,
+      .number = ++w.epoch,
+      .head = w.head.load(),
+      .least = whole.grain,
+      .most = whole.grain_given && lazy && whole.kind != loop_kind::standard ? whole.grain : loop_whole::nowhere,
+      .site = &site,
+      .chunks = chunks,
+      .gives = lazy,
+      .shared = !lazy || origin == part_origin::stolen,
+      .polls = whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard)};
   w.loops = &f;
   if (!lazy) begin_eager(w, f, origin);
   std::uint64_t at = low;
@@ -75,7 +76,9 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
           block.run_one(from);
           continue;
         }
-        const std::uint64_t size = std::min({std::max(site.chunk, f.least), f.most, f.last - from});
+        std::uint64_t size = std::max(site.chunk, f.least);
+        if (f.least != 1) size -= size % f.least;
+        size = std::min({size, f.most, f.last - from});
         f.next = from + size;
         if (--site.until_timed == 0) [[unlikely]] {
           run_timed(site, block, from, from + size, at);

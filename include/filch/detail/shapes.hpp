@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -72,9 +74,10 @@ class range_shape {
 template <class Column>
 class column_bands {
  public:
-  column_bands(const blocked_range<Column>& columns, std::uint64_t rows) : columns_(columns) {
+  /// `divisible`: nobody wants more than one row at a time.
+  column_bands(const blocked_range<Column>& columns, std::uint64_t rows, bool divisible) : columns_(columns) {
     const std::uint64_t grain = std::max<std::uint64_t>(1, columns.grainsize());
-    if (rows != 0 && rows < enough_rows) {
+    if (divisible && rows != 0 && rows < enough_rows) {
       count_ = std::clamp<std::uint64_t>(enough_rows / rows, 1, std::max<std::uint64_t>(1, columns.size() / grain));
     }
   }
@@ -97,7 +100,10 @@ class rectangle_shape {
  public:
   using range = blocked_range2d<Row, Column>;
   explicit rectangle_shape(const range& r)
-      : rows_(r.rows()), bands_(r.cols(), rows_.size()), height_(rows_.size()), empty_(r.empty()) {}
+      : rows_(r.rows()),
+        bands_(r.cols(), rows_.size(), rows_.grainsize() <= 1),
+        height_(rows_.size()),
+        empty_(r.empty()) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : height_ * bands_.count(); }
   template <class Visit>
@@ -125,7 +131,7 @@ class cuboid_shape {
   explicit cuboid_shape(const range& r)
       : pages_(r.pages()),
         rows_(r.rows()),
-        bands_(r.cols(), pages_.size() * rows_.size()),
+        bands_(r.cols(), pages_.size() * rows_.size(), pages_.grainsize() <= 1 && rows_.grainsize() <= 1),
         height_(rows_.size()),
         depth_(pages_.size()),
         empty_(r.empty()) {}
@@ -161,6 +167,24 @@ concept loop_bounds =
 /// The type that both bounds of a loop are turned into.
 template <class First, class Last>
 struct bound_of : std::common_type<First, Last> {};
+/// A signed and an unsigned bound: a signed type that has room for both where there is one.
+template <std::integral First, std::integral Last>
+  requires(std::is_signed_v<First> != std::is_signed_v<Last> && sizeof(std::common_type_t<First, Last>) < 8)
+struct bound_of<First, Last> {
+  using type = std::int64_t;
+};
+
+/// @throws std::invalid_argument when the bound has no place in the loop's type.
+template <class Value, class Bound>
+Value converted_bound(Bound bound) {
+  if constexpr (std::integral<Bound> && std::is_signed_v<Bound> && std::is_unsigned_v<Value>) {
+    if (bound < 0) {
+      throw std::invalid_argument("filch: bound '" + std::to_string(bound) +
+                                  "' of a loop is negative and the other one unsigned; use bounds of one type");
+    }
+  }
+  return static_cast<Value>(bound);
+}
 
 struct unit_step {
   template <std::integral T>
@@ -173,7 +197,7 @@ struct unit_step {
 template <class First, class Last>
 auto shape_of(First first, Last last) {
   using value = typename bound_of<First, Last>::type;
-  const blocked_range<value> range(static_cast<value>(first), static_cast<value>(last));
+  const blocked_range<value> range(converted_bound<value>(first), converted_bound<value>(last));
   return index_shape<value, unit_step>(range.begin(), unit_step{}, range.size());
 }
 template <class Value>
@@ -199,7 +223,8 @@ std::size_t grain_of(const blocked_range2d<Row, Column>& range) {
 }
 template <class Page, class Row, class Column>
 std::size_t grain_of(const blocked_range3d<Page, Row, Column>& range) {
-  return range.rows().grainsize();
+  const std::size_t pages = range.pages().grainsize();
+  return pages > 1 ? pages * range.rows().size() : range.rows().grainsize();
 }
 
 }  // namespace filch::detail

@@ -1,0 +1,108 @@
+// Bags in progress as the scheduler sees them (docs/protocols/bags.md).
+//
+// A bag is one `bag_whole`, in the frame of the function that processes it, and one `bag_part` for each worker that has
+// items of it. A part is the worker's private segment, and a list of the chunks that it has shared: each a piece on
+// offer, like one of a loop. Who takes a chunk begins a part of his own.
+//
+// Invariants
+//  1. Private items are the owner's; they are shared by the owner only, between its own instructions, the oldest first.
+//  2. A chunk belongs to the worker who shared it until somebody else takes its piece, and to that one from then on.
+//  3. A part ends when it has no private items and each of its pieces was taken back or has run. So a bag ends when all
+//     of its items have been processed, and nobody has to count them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <stop_token>
+
+#include <filch/bag.hpp>
+#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/worker_core.hpp>
+#include <filch/platform/memory.hpp>
+
+namespace filch::detail {
+
+struct bag_whole;
+
+/// Items that are shared, taken and taken back together. On the heap.
+struct bag_chunk {
+  bag_chunk() = default;
+  virtual ~bag_chunk() = default;
+  bag_chunk(const bag_chunk&) = delete;
+  bag_chunk& operator=(const bag_chunk&) = delete;
+
+  bag_whole* whole = nullptr;
+  worker_core* sharer = nullptr;
+  bag_chunk* next = nullptr;  ///< of those without items that a part keeps
+};
+
+struct bag_whole {
+  const void* body;
+  /// Makes a stolen chunk a part of the calling worker's, and runs that.
+  void (*run_stolen)(worker_core&, bag_chunk&, piece& stolen) noexcept;
+  bag_kind kind;  ///< not `inherited`
+  std::size_t chunk;
+  const std::stop_token* stop;
+  /// The rest is dropped: somebody threw, or a stop was requested. [BW1] relaxed: a hint to end early; the exception is
+  /// handed over under a lock, and by the joins of the pieces.
+  platform::atomic<bool> ended{false};
+  // Under the scheduler's lock:
+  std::exception_ptr error{};
+};
+
+/// What of a part does not depend on the type of its items.
+class bag_part {
+ public:
+  bag_part(worker_core& owner, bag_whole& of) noexcept;
+  bag_part(const bag_part&) = delete;
+  bag_part& operator=(const bag_part&) = delete;
+
+  /// Private items.
+  [[nodiscard]] virtual std::size_t size() const noexcept = 0;
+  /// Makes the oldest `count` private items a chunk. Null when there is no memory for one.
+  [[nodiscard]] virtual bag_chunk* cut(std::size_t count) noexcept = 0;
+  /// Makes the items of a chunk private, where no others are.
+  virtual void put_back(bag_chunk& chunk) noexcept = 0;
+  /// Destroys all private items.
+  virtual void drop() noexcept = 0;
+
+  worker_core& w;
+  bag_whole& whole;
+  /// Its link in the worker's list; `newest` is the newest of the pieces that may be on offer.
+  loop_frame frame;
+  piece* oldest = nullptr;  ///< of the same
+  piece* taken = nullptr;   ///< pieces that others run, or have run
+  std::uint32_t taken_count = 0;
+  std::uint32_t tidy_at = 64;  ///< so many in that list are too many to keep those that have run
+  std::size_t share_at;        ///< with so many private items some may have to be shared
+  /// Ways that share while nothing is: the piece that was on offer last, and the word that its state has as long as it
+  /// is. (No other piece of this worker ever has that word.)
+  const task* shown = nullptr;
+  std::uint64_t shown_word = 0;
+
+ protected:
+  ~bag_part() = default;
+};
+
+/// Which way a bag is shared on that worker: `how`, or what it inherits. Throws std::invalid_argument if it does not go
+/// with the scheduler's policy, or has no chunk size.
+[[nodiscard]] sharing resolve(const worker_core& w, sharing how);
+
+/// Begins a part, whose first items are private: takes more from whom they were stolen, and shares, as its way wants.
+[[gnu::noinline]] void begin_bag(bag_part& part, piece* stolen) noexcept;
+
+/// Answers whoever asks for work, and shares as the part's way wants; between two items, or inside of one that has just
+/// added to the bag. Between two also sees whether the bag ends early.
+[[gnu::noinline]] void attend_bag(bag_part& part, bool between) noexcept;
+
+/// No private item is left: takes back a chunk; or waits for those that others have. False: nothing is left.
+[[gnu::noinline]] bool continue_bag(bag_part& part) noexcept;
+
+/// Notes the exception in flight and drops what is left of the part.
+[[gnu::cold, gnu::noinline]] void fail_bag(bag_part& part) noexcept;
+
+/// The bag ended early: throws its exception, if that is why.
+[[gnu::cold, gnu::noinline]] void rethrow_from(bag_whole& whole);
+
+}  // namespace filch::detail

@@ -1,0 +1,79 @@
+// A worker's part of a bag of items of one type: the owner's fast path.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include <filch/config.hpp>
+#include <filch/detail/bag_part.hpp>
+#include <filch/detail/item_stack.hpp>
+
+namespace filch::detail {
+
+template <class Item>
+struct item_chunk final : bag_chunk {
+  item_stack<Item> items;
+};
+
+template <class Item>
+class item_part final : public bag_part {
+ public:
+  item_part(worker_core& owner, bag_whole& of) noexcept : bag_part(owner, of) {}
+  ~item_part() {
+    while (spare_ != nullptr) delete std::exchange(spare_, static_cast<item_chunk<Item>*>(spare_->next));
+  }
+  item_part(const item_part&) = delete;
+  item_part& operator=(const item_part&) = delete;
+
+  [[nodiscard]] std::size_t size() const noexcept override { return items.size(); }
+
+  [[nodiscard]] bag_chunk* cut(std::size_t count) noexcept override {
+    try {
+      if (spare_ == nullptr) spare_ = new item_chunk<Item>;
+      spare_->items.reserve(count);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    item_chunk<Item>& chunk = *std::exchange(spare_, static_cast<item_chunk<Item>*>(spare_->next));
+    items.move_oldest(count, chunk.items);
+    return &chunk;
+  }
+
+  void put_back(bag_chunk& chunk) noexcept override {
+    auto& from = static_cast<item_chunk<Item>&>(chunk);
+    items.swap(from.items);
+    from.next = spare_;
+    spare_ = &from;
+  }
+
+  void drop() noexcept override { items.clear(); }
+
+  template <class... Args>
+  void add(Args&&... args) {
+    if constexpr (checks) assert(self == &w);  // a feeder belongs to one thread
+    items.emplace(std::forward<Args>(args)...);
+    if (asked() || may_share()) [[unlikely]]
+      attend_bag(*this, false);
+  }
+
+  /// Between two items: does anybody want something, or does the bag end early?
+  [[nodiscard]] bool must_look() const noexcept {
+    return asked() || may_share() || whole.stop != nullptr || whole.ended.load(std::memory_order_relaxed);  // [BW1]
+  }
+
+  item_stack<Item> items;  ///< private
+
+ private:
+  [[nodiscard]] bool asked() const noexcept { return w.attention.load(std::memory_order_relaxed) == nullptr; }  // [AT1]
+  [[nodiscard]] bool may_share() const noexcept {
+    // [PP7] relaxed: the owner's own piece.
+    return items.size() >= share_at && (shown == nullptr || shown->state.load(std::memory_order_relaxed) != shown_word);
+  }
+
+  item_chunk<Item>* spare_ = nullptr;  ///< without items
+};
+
+}  // namespace filch::detail

@@ -1,0 +1,50 @@
+// for_each_dynamic: a loop over items, to which its iterations may add further ones.
+#pragma once
+
+#include <iterator>
+#include <stop_token>
+
+#include <filch/bag.hpp>
+#include <filch/work_bag.hpp>
+
+namespace filch {
+namespace detail {
+
+template <std::input_iterator First, std::sentinel_for<First> Last>
+work_bag<std::iter_value_t<First>> bag_of(First first, Last last) {
+  work_bag<std::iter_value_t<First>> bag;
+  if constexpr (std::sized_sentinel_for<Last, First>) {
+    if (first != last) bag.reserve(static_cast<std::size_t>(last - first));
+  }
+  for (; first != last; ++first) bag.emplace(*first);
+  return bag;
+}
+
+}  // namespace detail
+
+/// Calls body(item, more) once for every item of [first, last), and for every item that bodies add by
+/// `more.push(item)`. The order is unspecified. Returns when all have been processed.
+///
+///     filch::for_each_dynamic(roots.begin(), roots.end(), [](node*& n, filch::feeder<node*>& more) {
+///       visit(*n);
+///       for (node* child : n->children) more.push(child);
+///     });
+///
+/// @param first, last  any iterators. The items are copied, or with std::move_iterator moved.
+/// The rest as work_bag::process; items that are dropped are the copies.
+/// @par Thread safety any thread.
+template <std::input_iterator First, std::sentinel_for<First> Last, class Body>
+  requires bag_processor<Body, std::iter_value_t<First>>
+void for_each_dynamic(First first, Last last, Body&& body, sharing how = {}) {
+  detail::bag_of(std::move(first), std::move(last)).process(body, how);
+}
+
+/// The same, which ends early once a stop is requested: items whose body has not begun by then may be dropped.
+/// @return whether a stop was requested.
+template <std::input_iterator First, std::sentinel_for<First> Last, class Body>
+  requires bag_processor<Body, std::iter_value_t<First>>
+loop_status for_each_dynamic(First first, Last last, Body&& body, sharing how, const std::stop_token& stop) {
+  return detail::bag_of(std::move(first), std::move(last)).process(body, how, stop);
+}
+
+}  // namespace filch

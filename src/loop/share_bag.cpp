@@ -1,0 +1,205 @@
+#include "loop/share_bag.hpp"
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+namespace filch {
+namespace {
+
+using detail::bag_chunk;
+using detail::bag_part;
+
+detail::run_result run_stolen_chunk(detail::task& t, detail::run_by /*who*/) {
+  auto& p = static_cast<piece&>(t);
+  bag_chunk& chunk = *p.chunk.load();
+  chunk.whole->run_stolen(*detail::self, chunk, p);
+  return detail::run_result::done;
+}
+
+void link_newest(bag_part& part, piece& p) noexcept {
+  p.newer = nullptr;
+  p.older = part.frame.newest;
+  (p.older != nullptr ? p.older->newer : part.oldest) = &p;
+  part.frame.newest = &p;
+}
+
+void unlink(bag_part& part, piece& p) noexcept {
+  (p.newer != nullptr ? p.newer->older : part.frame.newest) = p.older;
+  (p.older != nullptr ? p.older->newer : part.oldest) = p.newer;
+}
+
+/// A piece of the list has turned out to be taken.
+void set_aside(worker& w, bag_part& part, piece& p) noexcept {
+  unlink(part, p);
+  if (piece_pool::has_run(p)) {
+    w.pieces.put(p);
+    return;
+  }
+  w.pieces.conceal(p);
+  p.older = part.taken;
+  part.taken = &p;
+  ++part.taken_count;
+}
+
+/// Lets go of the pieces that have run.
+void forget_run(worker& w, bag_part& part) noexcept {
+  for (piece** link = &part.taken; *link != nullptr;) {
+    piece& p = **link;
+    if (piece_pool::has_run(p)) {
+      *link = p.older;
+      --part.taken_count;
+      w.pieces.put(p);
+    } else {
+      link = &p.older;
+    }
+  }
+}
+
+/// Thieves take the oldest first: what is no longer on offer at that end need not be looked at again.
+void tidy(worker& w, bag_part& part) noexcept {
+  while (part.oldest != nullptr && !piece_pool::on_offer(*part.oldest)) set_aside(w, part, *part.oldest);
+  if (part.taken_count < part.tidy_at) return;
+  forget_run(w, part);
+  // Rarely enough that it costs nothing for each piece.
+  part.tidy_at = std::max<std::uint32_t>(64, 2 * part.taken_count);
+}
+
+piece* get_piece(worker& w, bag_part& part) noexcept {
+  tidy(w, part);
+  if (piece* const p = w.pieces.get()) return p;
+  forget_run(w, part);
+  return w.pieces.get();
+}
+
+bool shares_while_nothing_is(bag_kind kind) noexcept {
+  return kind == bag_kind::naive_lazy || kind == bag_kind::lazy_splitter;
+}
+
+void put_on_offer(worker& w, bag_part& part, piece& p, bag_chunk& chunk) noexcept {
+  chunk.whole = &part.whole;
+  chunk.sharer = &w;
+  p.chunk.store(&chunk);
+  piece_pool::set_up(p, &run_stolen_chunk, part.frame.number, nullptr);
+  link_newest(part, p);
+  w.pieces.offer(p, {}, w.new_epoch());
+  if (shares_while_nothing_is(part.whole.kind)) {
+    const seen_piece seen = piece_pool::on_offer(p);  // unless it has been taken already
+    part.shown = seen.p;
+    part.shown_word = seen.word;
+  }
+  w.count(&counters::transactions);
+}
+
+/// Is any chunk of the part on offer?
+bool shows_some(worker& w, bag_part& part) noexcept {
+  while (part.frame.newest != nullptr) {
+    if (piece_pool::on_offer(*part.frame.newest)) return true;
+    set_aside(w, part, *part.frame.newest);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool can_give(const worker& w, const bag_part& part) noexcept {
+  return part.size() > (&part.frame == w.polled ? 1U : 0U);
+}
+
+bool give_half(worker& w, bag_part& part, std::uint64_t parts) noexcept {
+  // Between two items the owner keeps the larger half, else it has the item that it is in.
+  std::size_t left = &part.frame == w.polled ? part.size() / 2 : (part.size() + 1) / 2;
+  bool gave = false;
+  for (parts = std::min<std::uint64_t>(parts, left); parts != 0; --parts) {
+    const std::size_t count = left / parts;
+    if (!share(w, part, count)) break;
+    left -= count;
+    gave = true;
+  }
+  if (gave) w.count(&counters::splits);
+  return gave;
+}
+
+bool share_unasked(worker& w, bag_part& part) noexcept {
+  const std::size_t chunk = part.whole.chunk;
+  bool shared = false;
+  switch (part.whole.kind) {
+    case bag_kind::eager_chunker:
+    case bag_kind::steal_half:
+      while (part.size() >= part.share_at && share(w, part, chunk)) shared = true;
+      break;
+    case bag_kind::naive_lazy:
+      shared = part.size() >= part.share_at && !shows_some(w, part) && share(w, part, chunk);
+      break;
+    case bag_kind::lazy_splitter:
+      shared = part.size() >= part.share_at && !shows_some(w, part) && share(w, part, part.size() / 2);
+      break;
+    default:
+      break;
+  }
+  if (shared) w.count(&counters::offers);
+  return shared;
+}
+
+bool share(worker& w, bag_part& part, std::size_t count) noexcept {
+  piece* const p = get_piece(w, part);
+  if (p == nullptr) return false;
+  bag_chunk* const chunk = part.cut(count);
+  if (chunk == nullptr) {
+    w.pieces.put(*p);
+    return false;
+  }
+  put_on_offer(w, part, *p, *chunk);
+  return true;
+}
+
+bag_chunk* take_back_newest(worker& w, bag_part& part) noexcept {
+  while (part.frame.newest != nullptr) {
+    piece& p = *part.frame.newest;
+    const seen_piece seen = piece_pool::on_offer(p);
+    if (!seen || !w.pieces.take_back(seen)) {
+      set_aside(w, part, p);
+      continue;
+    }
+    unlink(part, p);
+    bag_chunk* const chunk = p.chunk.load();
+    w.pieces.put(p);
+    w.count(&counters::transactions);
+    return chunk;
+  }
+  return nullptr;
+}
+
+bool steal_further(worker& w, bag_part& part, const piece& stolen) noexcept {
+  std::vector<seen_piece> others;
+  auto& victim = static_cast<worker&>(*stolen.chunk.load()->sharer);
+  try {
+    // relaxed: the piece is taken, by this worker.
+    others = victim.pieces.all_of(stolen.number.load(std::memory_order_relaxed));
+  } catch (const std::bad_alloc&) {
+    return false;  // one chunk is correct as well
+  }
+  // The owner, who waits for `stolen`, may have marked it.
+  task_state taken = task_state::unpack(stolen.state.load(std::memory_order_relaxed));
+  taken.waiting = false;
+  bool shared = false;
+  others.resize(others.size() / 2);
+  for (const seen_piece seen : others) {
+    piece* const p = get_piece(w, part);
+    if (p == nullptr) break;
+    if (!piece_pool::take(seen, taken.pack())) {
+      w.pieces.put(*p);
+      continue;
+    }
+    w.count(&counters::transactions);
+    bag_chunk& chunk = *seen.p->chunk.load();
+    // As good as done: its owner waits for `stolen` too, and so for all that this part gets.
+    worker::finish(*seen.p, victim, detail::run_result::done);
+    put_on_offer(w, part, *p, chunk);
+    shared = true;
+  }
+  if (shared) w.count(&counters::offers);
+  return shared;
+}
+
+}  // namespace filch

@@ -1,0 +1,39 @@
+// Sharing a bag: which of a worker's private items others may take, and when (lazy-scheduling paper, section 8; see
+// filch/bag.hpp for the ways).
+//
+// What is shared is a list of pieces, the newest first, each with one chunk. Thieves take the oldest of a worker, and
+// the owner takes back the newest, so both ends of the list run ahead of what is known of it: pieces that turn out to
+// be taken move to a list of their own.
+//
+// The calls are the owner's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <filch/detail/bag_part.hpp>
+
+#include "worker/worker.hpp"
+
+namespace filch {
+
+/// Has the part private items to give? Between two items its owner is about to process the next one itself.
+[[nodiscard]] bool can_give(const worker& w, const detail::bag_part& part) noexcept;
+
+/// Somebody asks: shares half of the private items, as up to `parts` chunks. False: nothing to give, or no memory.
+bool give_half(worker& w, detail::bag_part& part, std::uint64_t parts) noexcept;
+
+/// Shares as much as the part's way wants, asked or not. Whether it did.
+bool share_unasked(worker& w, detail::bag_part& part) noexcept;
+
+/// Shares the oldest `count` private items as one chunk. False: no memory.
+bool share(worker& w, detail::bag_part& part, std::size_t count) noexcept;
+
+/// Takes back the newest chunk that is on offer. Null: none is.
+[[nodiscard]] detail::bag_chunk* take_back_newest(worker& w, detail::bag_part& part) noexcept;
+
+/// The part has begun with the chunk of a piece that was stolen. Takes further chunks from where that was, half of all
+/// with it, and shares those. Whether any.
+bool steal_further(worker& w, detail::bag_part& part, const piece& stolen) noexcept;
+
+}  // namespace filch

@@ -1,0 +1,139 @@
+// What bags call off their fast path: docs/protocols/bags.md.
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <filch/detail/bag_part.hpp>
+
+#include "loop/share_bag.hpp"
+#include "policy/policy.hpp"
+#include "scheduler/joining.hpp"
+#include "scheduler/scheduler_core.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+namespace {
+
+worker& owner_of(bag_part& part) noexcept { return static_cast<worker&>(part.w); }
+
+/// Waits for the pieces that others have.
+void wait_for_taken(worker& w, bag_part& part) noexcept {
+  while (part.taken != nullptr) {
+    piece& p = *part.taken;
+    wait_for(w, p);
+    part.taken = p.older;
+    --part.taken_count;
+    w.pieces.put(p);
+  }
+}
+
+/// Drops what the part has left, private and shared.
+void drop_all(worker& w, bag_part& part) noexcept {
+  part.drop();
+  while (bag_chunk* const chunk = take_back_newest(w, part)) {
+    w.rules.piece_taken_back(w);
+    delete chunk;
+  }
+}
+
+bool ends(bag_part& part) noexcept {
+  bag_whole& whole = part.whole;
+  if (whole.stop != nullptr && whole.stop->stop_requested())
+    whole.ended.store(true, std::memory_order_relaxed);  // [BW1]
+  return whole.ended.load(std::memory_order_relaxed);    // [BW1]
+}
+
+std::size_t sharing_threshold(const bag_whole& whole) noexcept {
+  constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+  return whole.kind == bag_kind::standard || whole.chunk > never / 2 ? never : 2 * whole.chunk;
+}
+
+}  // namespace
+
+bag_part::bag_part(worker_core& owner, bag_whole& of) noexcept
+    : w(owner),
+      whole(of),
+      frame{.whole = nullptr,
+            .outer = owner.loops,
+            .next = 0,
+            .last = 0,
+            .number = ++owner.epoch,
+            .head = owner.head.load(),
+            .least = 0,
+            .most = 0,
+            .site = nullptr,
+            .gives = of.kind == bag_kind::standard,
+            .bag = this},
+      share_at(sharing_threshold(of)) {}
+
+sharing resolve(const worker_core& w, sharing how) {
+  const bool asked = static_cast<const worker&>(w).rules.can_be_asked();
+  if (how.kind == bag_kind::inherited) how.kind = asked ? bag_kind::standard : bag_kind::lazy_splitter;
+  if (how.kind == bag_kind::standard && !asked) {
+    throw std::invalid_argument("filch: bag 'standard' does not go with policy '" + std::string(w.home->policy()) +
+                                "', whose owners nobody can ask for work; use another way to share the bag or policy "
+                                "'standard'");
+  }
+  if (how.chunk == 0) throw std::invalid_argument("filch: chunk '0' of a bag has no items; use 1 or more");
+  return how;
+}
+
+void begin_bag(bag_part& part, piece* stolen) noexcept {
+  worker& w = owner_of(part);
+  if (ends(part)) {
+    part.drop();
+    return;
+  }
+  bool shared = stolen != nullptr && part.whole.kind == bag_kind::steal_half && steal_further(w, part, *stolen);
+  if (share_unasked(w, part)) shared = true;
+  if (shared) w.idle.offered(w);
+}
+
+void attend_bag(bag_part& part, bool between) noexcept {
+  worker& w = owner_of(part);
+  if (between) {
+    if (ends(part)) {
+      drop_all(w, part);
+      return;
+    }
+    w.polled = &part.frame;
+  }
+  if (w.must_attend(nullptr)) w.rules.answer(w);
+  if (share_unasked(w, part)) w.idle.offered(w);
+  if (between) w.polled = nullptr;
+}
+
+bool continue_bag(bag_part& part) noexcept {
+  worker& w = owner_of(part);
+  if (ends(part)) {
+    drop_all(w, part);
+  } else if (bag_chunk* const chunk = take_back_newest(w, part)) {
+    w.rules.piece_taken_back(w);
+    part.put_back(*chunk);
+    // The lazy splitter takes back half of what it has shared, if that is two chunks: it shares the other half again.
+    if (part.whole.kind == bag_kind::lazy_splitter && share_unasked(w, part)) w.idle.offered(w);
+    return true;
+  }
+  wait_for_taken(w, part);
+  return false;
+}
+
+void fail_bag(bag_part& part) noexcept {
+  worker& w = owner_of(part);
+  {
+    const std::lock_guard lock(w.home->core().failures_mutex());
+    if (part.whole.error == nullptr) part.whole.error = std::current_exception();
+  }
+  part.whole.ended.store(true, std::memory_order_relaxed);  // [BW1]
+  drop_all(w, part);
+  wait_for_taken(w, part);
+}
+
+void rethrow_from(bag_whole& whole) {
+  if (whole.error != nullptr) std::rethrow_exception(std::exchange(whole.error, nullptr));
+}
+
+}  // namespace filch::detail

@@ -1,0 +1,128 @@
+// Bags: the pieces that they share, taken by thieves, taken back by their owners, or both at once.
+#include <array>
+#include <stdexcept>
+
+#include "platform/clock.hpp"
+#include "scenario.hpp"
+
+namespace filch::explore {
+namespace {
+
+/// Items 0 to n - 1; item i brings 2 i + 1 and 2 i + 2. What an item brings sees what the item did, and the caller sees
+/// what all of them did.
+void explore_bag(const options& chosen, std::size_t n, sharing how) {
+  scheduler pool(chosen);
+  account ran(n);
+  std::vector<payload> results(n);
+  const std::array<std::size_t, 1> root{0};
+  pool.run([&] {
+    for_each_dynamic(
+        root.begin(), root.end(),
+        [&](std::size_t& i, feeder<std::size_t>& more) {
+          ran.ran(i);
+          check(i == 0 || results[(i - 1) / 2].load() == 1, "an item does not see what brought it");
+          results[i].store(1);
+          for (std::size_t child = 2 * i + 1; child < 2 * i + 3; ++child) {
+            if (child < n) more.push(child);
+          }
+        },
+        how);
+    for (const payload& result : results) check(result.load() == 1, "a result got lost");
+  });
+  ran.check_all();
+}
+
+/// One chunk is shared before the first item begins: the thief is about to take it when its owner, who has nothing
+/// else left, takes it back. Twice, with the same record.
+void explore_take_back(const options& chosen, sharing how) {
+  scheduler pool(chosen);
+  account ran(4);
+  payload results[4];
+  pool.run([&] {
+    for (std::size_t round = 0; round < 2; ++round) {
+      work_bag<std::size_t> bag;
+      bag.push(2 * round);
+      bag.push(2 * round + 1);
+      bag.process(
+          [&](std::size_t& i, feeder<std::size_t>&) {
+            ran.ran(i);
+            results[i].store(1);
+          },
+          how);
+      for (std::size_t i = 2 * round; i < 2 * round + 2; ++i) check(results[i].load() == 1, "a result got lost");
+    }
+  });
+  ran.check_all();
+}
+
+/// The owner's item waits, without a look around, for the other one, which is on offer: whoever sleeps by then must
+/// have been woken by that very offer.
+void explore_wake_up(const options& chosen, sharing how) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    platform::atomic<bool> begun{false};
+    work_bag<std::size_t> bag;
+    bag.push(0);
+    bag.push(1);
+    bag.process(
+        [&](std::size_t& i, feeder<std::size_t>&) {
+          if (i == 0) begun.store(true, std::memory_order_release);
+          while (!begun.load(std::memory_order_acquire)) platform::pause();
+        },
+        how);
+  });
+}
+
+/// Whoever throws, and whoever has what is left then: no item outlives the bag, none is running.
+void explore_exception(const options& chosen, sharing how) {
+  scheduler pool(chosen);
+  const auto alive = std::make_shared<int>(0);
+  using item = std::pair<std::size_t, std::shared_ptr<int>>;
+  bool caught = false;
+  bool running = false;
+  pool.run([&] {
+    work_bag<item> bag;
+    for (std::size_t i = 0; i < 4; ++i) bag.emplace(i, alive);
+    try {
+      bag.process(
+          [&](item& i, feeder<item>&) {
+            if (i.first == 1) throw std::runtime_error("one");
+            if (i.first != 0) return;
+            running = true;
+            fork_join([] {}, [] {});
+            running = false;
+          },
+          how);
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    check(caught, "an exception got lost");
+    check(!running, "an item outlives its bag");
+    check(alive.use_count() == 1, "an item that was dropped is still there");
+  });
+}
+
+}  // namespace
+
+void add_bags(scenario_list& to) {
+  to.push_back({"bag_standard", "a bag that is shared when somebody asks",
+                [] { explore_bag(small(2, "lace", "transitive"), 7, bag::standard{}); }});
+  to.push_back({"bag_eager_chunker", "a bag whose items are all shared at once",
+                [] { explore_bag(small(3, "lace", "transitive"), 5, bag::eager_chunker{}); }});
+  to.push_back({"bag_naive_lazy", "a bag of which one item is on offer",
+                [] { explore_bag(small(2, "chase_lev", "transitive"), 7, bag::naive_lazy{}); }});
+  to.push_back({"bag_steal_half", "thieves that take half of the chunks",
+                [] { explore_bag(small(2, "lace", "transitive"), 9, bag::steal_half{}); }});
+  to.push_back({"bag_steal_half_of_three", "the same, robbed in turn",
+                [] { explore_bag(small(3, "lace", "transitive"), 7, bag::steal_half{}); }});
+  to.push_back({"bag_lazy_splitter", "a bag of which half is on offer",
+                [] { explore_bag(small(3, "lazy_breadth", "transitive"), 7, bag::lazy_splitter{}); }});
+  to.push_back({"bag_take_back", "one chunk that thief and owner want at the same time",
+                [] { explore_take_back(small(2, "lace", "transitive"), bag::eager_chunker{}); }});
+  to.push_back({"bag_wake_up", "a chunk on offer wakes whoever sleeps",
+                [] { explore_wake_up(small(2, "lace", "transitive"), bag::eager_chunker{}); }});
+  to.push_back({"bag_exception", "a bag that ends early",
+                [] { explore_exception(small(2, "lace", "transitive"), bag::steal_half{}); }});
+}
+
+}  // namespace filch::explore
