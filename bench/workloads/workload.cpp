@@ -6,14 +6,12 @@ namespace filch::bench {
 
 const std::vector<workload>& workloads() {
   static const std::vector<workload> all = {
-      fib_workload(),       fib_noinline_workload(), nqueens_workload(),
-      uts_workload(),       matmul_workload(),       matmul_square_workload(),
-      cilksort_workload(),  nqueens_loop_workload(), nqueens_reduce_workload(),
-      tsp_workload(),       tsp_reduce_workload(),   spmv_workload(),
-      spmv_rows_workload(), bfs_workload(),          floyd_warshall_workload(),
-      mm_workload(),        conv_workload(),         loops_workload(),
-      fat_chunk_workload(), thick_first_workload(),  nested_bar_workload(),
-      flat_loop_workload(), uts_bag_workload(),
+      fib_workload(),          fib_noinline_workload(),   nqueens_workload(),       uts_workload(),
+      uts_bag_workload(),      matmul_workload(),         matmul_square_workload(), cilksort_workload(),
+      nqueens_loop_workload(), nqueens_reduce_workload(), tsp_workload(),           tsp_reduce_workload(),
+      spmv_workload(),         spmv_rows_workload(),      bfs_workload(),           floyd_warshall_workload(),
+      mm_workload(),           conv_workload(),           loops_workload(),         fat_chunk_workload(),
+      thick_first_workload(),  nested_bar_workload(),     flat_loop_workload(),
   };
   return all;
 }

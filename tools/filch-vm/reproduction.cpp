@@ -135,6 +135,20 @@ place place_of(const ordered_json& array, const std::string& group) {
           .x = array.size() == 3 ? text_of(array[2]) : std::string{}};
 }
 
+// The place is one that the experiment fills.
+void require_place(const place& where, const reproduction& within) {
+  require_name("group", where.group, names_in(within.runs, &planned_runs::group));
+  require_name("setting", where.setting, names_in(within.settings, &compared_setting::name));
+  if (where.x == place::largest || where.x == place::least) {
+    return;
+  }
+  const auto runs = std::ranges::find(within.runs, where.group, &planned_runs::group);
+  if (where.x.empty() ? runs->xs.size() != 1 : std::ranges::find(runs->xs, where.x) == runs->xs.end()) {
+    reject(where.x.empty() ? fmt::format("a claim does not say which of the rows of '{}' it is about", where.group)
+                           : fmt::format("group '{}' has no '{}'", where.group, where.x));
+  }
+}
+
 claim claim_of(const ordered_json& object, const std::string& group, const reproduction& within) {
   require_keys("a claim", object, {"says", "left", "is", "factor"}, {"right", "metric", "groups"});
   const std::string is = object.at("is");
@@ -147,10 +161,8 @@ claim claim_of(const ordered_json& object, const std::string& group, const repro
                .right = std::nullopt};
   if (object.contains("right")) result.right = place_of(object.at("right"), group);
   require_name("metric", result.metric, names_in(within.metrics, &compared_metric::name));
-  for (const place& each : {result.left, result.right.value_or(result.left)}) {
-    require_name("group", each.group, names_in(within.runs, &planned_runs::group));
-    require_name("setting", each.setting, names_in(within.settings, &compared_setting::name));
-  }
+  require_place(result.left, within);
+  require_place(result.right.value_or(result.left), within);
   return result;
 }
 
@@ -172,6 +184,10 @@ reproduction reproduction_of(const ordered_json& object) {
   }
   for (const ordered_json& each : object.at("metrics")) {
     result.metrics.push_back(metric_of(each));
+    for (const published_figure& figure : result.metrics.back().published) {
+      require_name("group", figure.group, names_in(result.runs, &planned_runs::group));
+      require_name("setting", figure.setting, settings);
+    }
   }
   if (result.metrics.empty() || object.at("claims").empty()) reject("there is nothing to compare");
   for (const ordered_json& each : object.at("claims")) {
