@@ -1,6 +1,6 @@
 # What "cmake --install" and "make package" deliver: the library, its headers, the command line programs when they are
-# built, with the machine files, a CMake package (find_package(filch), target filch::filch) and a pkg-config file. All of
-# it is relocatable.
+# built, with the machine files and the experiments, a CMake package (find_package(filch), target filch::filch) and a
+# pkg-config file. All of it is relocatable.
 
 include(CMakePackageConfigHelpers)
 
@@ -15,7 +15,7 @@ if(TARGET filch_cli)
 endif()
 if(TARGET filch_vm_cli)
   install(TARGETS filch_vm_cli)
-  install(DIRECTORY machines DESTINATION ${CMAKE_INSTALL_DATADIR}/filch FILES_MATCHING PATTERN "*.json")
+  install(DIRECTORY machines reproduce DESTINATION ${CMAKE_INSTALL_DATADIR}/filch FILES_MATCHING PATTERN "*.json")
 endif()
 
 install(

@@ -27,5 +27,6 @@ workload loops_workload();
 workload fat_chunk_workload();
 workload thick_first_workload();
 workload nested_bar_workload();
+workload flat_loop_workload();
 
 }  // namespace filch::bench

@@ -45,7 +45,10 @@ ROW_KEYS = {
     "result": str,
     "counters": (dict, type(None)),
 }
-COUNTERS = ["steals", "failed_steals", "leaps", "grows", "shrinks", "offers", "splits", "migrations", "parks"]
+COUNTERS = [
+    "steals", "failed_steals", "leaps", "grows", "shrinks", "offers", "splits", "transactions", "synchronizations",
+    "coalesced", "migrations", "parks",
+]  # fmt: skip
 
 
 def run(*arguments, **environment):
@@ -79,6 +82,7 @@ class Misuse(unittest.TestCase):
             self.assertEqual(finished.stdout, "")
             self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
             self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
+            self.assertEqual(finished.stderr.count("filch: "), 1, finished.stderr)
             for text in expected:
                 self.assertIn(text, finished.stderr)
 
@@ -98,6 +102,8 @@ class Misuse(unittest.TestCase):
         self.check(["bench", "fib:5", "--workers"], "--workers", "filch bench --help")
         self.check(["bench", "fib:5", "--workers", "1", "--workers", "2"], "--workers", "once")
         self.check(["bench", "fib:5", "--steal-half=2"], "--steal-half")
+        self.check(["bench", "fib:5", "--push-half=2"], "--push-half")
+        self.check(["bench", "fib:5", "--policy", "lace", "--push-half"], "push_half", "'lace'", "lazy_breadth")
 
     def test_workloads(self):
         self.check(["bench", "fob"], "'fob'", "did you mean 'fib'?", "filch list")
@@ -123,7 +129,9 @@ class Misuse(unittest.TestCase):
         self.check(["bench", "fib:5", "--policy", "lacy"], "'lacy'", "did you mean 'lace'?")
         self.check(["bench", "fib:5", "--policy", "a\nb"], "policies are")
         self.check(["bench", "fib:5", "--join", "leepfrog"], "'leepfrog'", "did you mean 'leapfrog'?")
-        self.check(["bench", "fib:5", "--loop", "lazy"], "'lazy'", "standard")
+        self.check(["bench", "fib:5", "--loop", "lazy"], "'lazy'", "loops are standard, lazy_breadth")
+        self.check(["bench", "fib:5", "--loop", "lazy_bredth"], "'lazy_bredth'", "did you mean 'lazy_breadth'?")
+        self.check(["bench", "fib:5", "--loop", "auto,automatic"], "'automatic'", "auto")
         self.check(["bench", "fib:5", "--peer", "cilk"], "'cilk'", "serial, tbb, tbb-simple, tbb-static, openmp")
 
     def test_combinations(self):
@@ -132,6 +140,17 @@ class Misuse(unittest.TestCase):
         for policy in policies:
             for join in joins - set(policy["joins"]):
                 self.check(["bench", "fib:5", "--policy", policy["name"], "--join", join], policy["name"], join)
+
+    def test_combinations_with_loops(self):
+        listed = json.loads(run("list", "--json").stdout)
+        for policy in listed["policies"]:
+            for loop in {each["name"] for each in listed["loops"]} - set(policy["loops"]):
+                arguments = ["--policy", policy["name"], "--loop", loop]
+                self.check(["bench", "fib:5", *arguments], f"'{policy['name']}'", f"'{loop}'", *policy["loops"])
+        # One that goes with some of the policies only is refused as well: nothing that was asked for is left out.
+        self.check(["bench", "fib:5", "--policy", "lace,chase_lev", "--loop", "auto,standard"], "'chase_lev'", "'standard'")
+        # Where the policy is left open, the library refuses it.
+        self.check(["bench", "fib:5", "--loop", "standard"], "'standard'", "lazy_depth", FILCH_POLICY="lazy_depth")
 
     def test_repeat(self):
         for count in ["0", "-3", "many", "1.5", ""]:
@@ -148,6 +167,7 @@ class Misuse(unittest.TestCase):
         self.check(["bench", "fib:5"], "'lacy'", FILCH_POLICY="lacy")
         self.check(["bench", "fib:5"], "'leepfrog'", FILCH_JOIN="leepfrog")
         self.check(["bench", "fib:5"], "'-1'", FILCH_WORKERS="-1")
+        self.check(["bench", "fib:5"], "'lazzy'", FILCH_LOOP="lazzy")
 
 
 class Bench(unittest.TestCase):
@@ -188,12 +208,20 @@ class Bench(unittest.TestCase):
                 [(policy["name"], join, workers) for join in joins for workers in [1, 2]],
             )
 
+    def test_every_loop_is_run(self):
+        for policy in json.loads(run("list", "--json").stdout)["policies"]:
+            loops = policy["loops"]
+            arguments = ["--policy", policy["name"], "--loop", ",".join(loops), "--workers", "2", "--repeat", "1"]
+            rows = bench("nqueens_loop:6", "fib:12", *arguments)["rows"]
+            self.assertEqual([row["loop"] for row in rows], [*loops, *loops])
+
     def test_what_is_left_out_gets_its_default(self):
         (row,) = bench("fib:12")["rows"]
-        defaults = {policy["name"]: policy["default_join"] for policy in json.loads(run("list", "--json").stdout)["policies"]}
+        policies = json.loads(run("list", "--json").stdout)["policies"]
+        (standard,) = [policy for policy in policies if policy["name"] == "standard"]
         self.assertEqual(row["policy"], "standard")
-        self.assertEqual(row["join"], defaults["standard"])
-        self.assertEqual(row["loop"], "standard")
+        self.assertEqual(row["join"], standard["default_join"])
+        self.assertEqual(row["loop"], standard["default_loop"])
         self.assertEqual(row["workers"], json.loads(run("topology", "--json").stdout)["usable_workers"])
         self.assertGreaterEqual(row["runs"], 5)
 
@@ -201,6 +229,18 @@ class Bench(unittest.TestCase):
         rows = bench("fib:12", "--peer", "tbb", FILCH_WORKERS="3", FILCH_POLICY="lace")["rows"]
         self.assertEqual([(row["runner"], row["workers"]) for row in rows], [("filch", 3), ("tbb", 3)])
         self.assertEqual(rows[0]["policy"], "lace")
+        (row,) = bench("fib:12", "--repeat", "1", FILCH_LOOP="dynamic")["rows"]
+        self.assertEqual(row["loop"], "dynamic")
+
+    def test_loops_default_to_those_of_the_policy(self):
+        policies = json.loads(run("list", "--json").stdout)["policies"]
+        rows = bench("fib:12", "--policy", ",".join(each["name"] for each in policies), "--repeat", "1")["rows"]
+        self.assertEqual([row["loop"] for row in rows], [each["default_loop"] for each in policies])
+
+    def test_halves(self):
+        for arguments in [["--policy", "lace", "--steal-half"], ["--policy", "lazy_depth", "--push-half"]]:
+            (row,) = bench("fib:15", "--repeat", "1", *arguments)["rows"]
+            self.assertEqual((row["policy"], row["result"]), (arguments[1], "610"))
 
     def test_no_tasks_take_no_time_each(self):
         (row,) = bench("fib:1")["rows"]
@@ -236,13 +276,20 @@ class Information(unittest.TestCase):
         text = run("list").stdout
         self.assertTrue({"fib", "nqueens", "uts", "matmul", "cilksort"} <= {each["name"] for each in listed["workloads"]})
         self.assertTrue({"standard", "lace", "chase_lev"} <= {each["name"] for each in listed["policies"]})
-        self.assertEqual([each["name"] for each in listed["loops"]], ["standard"])
+        self.assertTrue({"standard", "auto", "lazy_breadth", "static"} <= {each["name"] for each in listed["loops"]})
+        for each in listed["loops"]:
+            self.assertIn(each["name"], text)
+            self.assertNotEqual(each["summary"], "")
+            with_it = [policy["name"] for policy in listed["policies"] if each["name"] in policy["loops"]]
+            self.assertEqual(each["policies"], with_it)
+            self.assertIn(" ".join(with_it), text)
         for each in listed["workloads"]:
             self.assertIn(each["name"], text)
             self.assertIn(each["default_size"], text)
             self.assertNotEqual(each["summary"], "")
         for each in listed["policies"]:
             self.assertIn(each["default_join"], each["joins"])
+            self.assertIn(each["default_loop"], each["loops"])
             self.assertIn(each["name"], text)
 
     def test_topology(self):

@@ -59,6 +59,7 @@ class Misuse(unittest.TestCase):
             self.assertEqual(finished.stdout, "")
             self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
             self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
+            self.assertEqual(finished.stderr.count("filch: "), 1, finished.stderr)
             for text in expected:
                 self.assertIn(text, finished.stderr)
 
@@ -94,6 +95,9 @@ class Misuse(unittest.TestCase):
         self.simulate([*on, "--policy", "lacy"], "'lacy'", "did you mean 'lace'?")
         self.simulate([*on, "--join", "leepfrog"], "'leepfrog'", "did you mean 'leapfrog'?")
         self.simulate([*on, "--policy", "chase_lev", "--steal-half"], "steal_half")
+        self.simulate([*on, "--policy", "lace", "--push-half"], "push_half")
+        self.simulate([*on, "--loop", "lazy_bredth"], "'lazy_bredth'", "did you mean 'lazy_breadth'?")
+        self.simulate([*on, "--policy", "lazy_depth", "--loop", "auto"], "'lazy_depth'", "'auto'", "its loops are")
         self.simulate([*on, "--machin", "2x2"], "'--machin'", "did you mean '--machine'?")
         self.simulate([*on, "--sensitivity=2"], "--sensitivity")
         self.simulate([*on, "--json", "missing/x.json"], "missing/x.json")
@@ -159,6 +163,18 @@ class Simulate(unittest.TestCase):
         serial, row = rows("fib:12", "--machine", "2x3", "--seeds", "1")
         self.assertEqual((serial["runner"], serial["ratio_to_serial"]), ("serial", 1))
         self.assertEqual((row["policy"], row["join"], row["workers"]), ("standard", "transitive", 6))
+        self.assertEqual((serial["loop"], row["loop"]), (None, "standard"))
+
+    def test_loops_are_crossed_with_policies(self):
+        arguments = ["nqueens_loop:5", "--machine", "2x2", "--seeds", "2", "--workers", "1,4"]
+        found = rows(*arguments, "--policy", "lace,standard", "--loop", "auto,lazy_breadth")[1:]
+        self.assertEqual(
+            [(row["policy"], row["loop"], row["workers"]) for row in found],
+            [(p, loop, n) for p in ["lace", "standard"] for loop in ["auto", "lazy_breadth"] for n in [1, 4]],
+        )
+        found = rows(*arguments, "--policy", "lazy_breadth,lazy_depth2,chase_lev")[1::2]
+        self.assertEqual([row["loop"] for row in found], ["lazy_breadth", "lazy_depth2", "auto"])
+        self.assertTrue(all("transactions" in row["counters"] for row in found))
 
     def test_work_is_charged(self):
         work = json.loads((MACHINES / "generic.json").read_text())["work"]

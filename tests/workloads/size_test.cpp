@@ -53,7 +53,7 @@ TEST(size, of_nqueens_may_have_a_cutoff_up_to_n) {
 
 TEST(size, of_loop_workloads_is_strict) {
   for (const char* const name : {"nqueens_loop", "nqueens_reduce", "tsp", "tsp_reduce", "spmv", "spmv_rows", "bfs",
-                                 "floyd_warshall", "mm", "conv", "thick_first", "nested_bar"}) {
+                                 "floyd_warshall", "mm", "conv", "thick_first", "nested_bar", "flat_loop"}) {
     for (const std::string size : {"", " 8", "8 ", "+8", "8x", "0x8", "8.0", "1e3", "eight"}) {
       EXPECT_THAT(error_of(name, size), testing::HasSubstr("size '" + size + "' is not a whole number; try ")) << name;
     }
@@ -77,6 +77,11 @@ TEST(size, of_fat_chunk_says_how_many_are_fat) {
             "fat_chunk: size '64' does not say how many iterations are fat; try fat_chunk:65536/256");
   EXPECT_EQ(error_of("fat_chunk", "64/65"),
             "fat_chunk: size '64/65' has '65', which is out of range (1 to 64); try fat_chunk:65536/256");
+}
+
+TEST(size, of_flat_loop_has_a_grain) {
+  EXPECT_EQ(error_of("flat_loop", "64/0"),
+            "flat_loop: size '64/0' has '0', which is out of range (1 to 100000000); try flat_loop:1048576/16");
 }
 
 TEST(size, of_matmul_square_is_a_power_of_two) {

@@ -169,6 +169,10 @@ const std::string loop_subjects[] = {
     "thick_first:3000",
     "nested_bar:1",
     "nested_bar:40",
+    "flat_loop:1",
+    "flat_loop:3000",
+    "flat_loop:3000/7",
+    "flat_loop:8/100",
 };
 
 INSTANTIATE_TEST_SUITE_P(serial, workload_test,
@@ -202,7 +206,7 @@ TEST(workload, is_not_right_before_it_ran) {
                                     "tsp_reduce:8",   "spmv:60",           "spmv_rows:60",
                                     "bfs:500",        "floyd_warshall:20", "mm:20",
                                     "conv:20",        "loops:2ns/3x50",    "fat_chunk:50/2",
-                                    "thick_first:50", "nested_bar:5"}) {
+                                    "thick_first:50", "nested_bar:5",      "flat_loop:50/8"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -240,6 +244,7 @@ TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("loops:2ns/3x50")->tasks(), 153U);
   EXPECT_EQ(make_instance("fat_chunk:50/2")->tasks(), 50U);
   EXPECT_EQ(make_instance("nested_bar:5")->tasks(), 10U);
+  EXPECT_EQ(make_instance("flat_loop:50/8")->tasks(), 50U);
   EXPECT_EQ(make_instance("cilksort:2049")->tasks(), 5U);  // four quarters, two merges, the last merge in halves
 }
 

@@ -4,7 +4,8 @@
 
 int main(int argc, char** argv) {
   using namespace filch::cli;
-  const program filch_vm{.summary = "filch-vm: filch on a virtual machine.",
-                         .commands = {add_simulate_command, add_calibrate_command, add_validate_command}};
+  const program filch_vm{
+      .summary = "filch-vm: filch on a virtual machine.",
+      .commands = {add_simulate_command, add_reproduce_command, add_calibrate_command, add_validate_command}};
   return run_program(argc, argv, filch_vm);
 }

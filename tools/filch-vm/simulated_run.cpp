@@ -15,7 +15,12 @@ namespace {
 constexpr double gather_ns = 10'000;
 
 options options_of(const configuration& config) {
-  return {.workers = config.workers, .policy = config.policy, .join = config.join, .steal_half = config.steal_half};
+  return {.workers = config.workers,
+          .policy = config.policy,
+          .join = config.join,
+          .loop = config.loop,
+          .steal_half = config.steal_half,
+          .push_half = config.push_half};
 }
 
 template <std::size_t Size>
@@ -74,6 +79,7 @@ configuration resolved(const vm::machine_description& machine, configuration con
     const scheduler pool(chosen);
     config.policy = pool.policy();
     config.join = pool.join();
+    config.loop = pool.loop();
   });
   return config;
 }

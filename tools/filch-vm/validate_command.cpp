@@ -12,8 +12,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "data_folder.hpp"
 #include "estimate.hpp"
-#include "machine_folder.hpp"
 #include "native_bench.hpp"
 #include "option_value.hpp"
 #include "process_pool.hpp"

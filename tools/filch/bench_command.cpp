@@ -30,8 +30,8 @@ constexpr int most_rounds = 100'000;
 
 constexpr auto examples =
     R"(Every run is verified; a wrong result makes the exit status 1. Times are medians; ratios are medians of pairs with
-a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY and FILCH_JOIN hold where an option is
-left out.
+a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FILCH_JOIN and FILCH_LOOP hold where an
+option is left out.
 
 Examples:
   filch bench                                      every workload at its default size
@@ -39,6 +39,7 @@ Examples:
   filch bench uts:T3 --peer serial,tbb,openmp      side by side with other runtimes
   filch bench spmv --peer tbb,tbb-simple,tbb-static   loops, as oneTBB's partitioners split them
   filch bench fib --policy lace,chase_lev --join leapfrog,transitive,random --json fib.json
+  filch bench loops:20ns --policy lace --loop standard,lazy_breadth,auto,dynamic
 )";
 
 // Everything that takes part: `others` in the order of the report.
@@ -53,7 +54,8 @@ contestants make_contestants(const CLI::App& app) {
                                 .joins = value_of(app, "--join"),
                                 .loops = value_of(app, "--loop"),
                                 .workers = value_of(app, "--workers"),
-                                .steal_half = is_set(app, "--steal-half")};
+                                .steal_half = is_set(app, "--steal-half"),
+                                .push_half = is_set(app, "--push-half")};
   const std::vector<configuration> configurations = filch_configurations(settings);
   const std::optional<std::string> peers = value_of(app, "--peer");
   const std::vector<bench::runner> runners = peers ? peer_runners(*peers) : std::vector<bench::runner>{};
@@ -145,12 +147,13 @@ command add_bench_command(CLI::App& root) {
       ->allow_extra_args();
   add_text("--policy", "Work-stealing policies (default: standard)", "P,...");
   add_text("--join", "What to do at a join whose task was stolen (default: the policy's own)", "J,...");
-  add_text("--loop", "How loops are split (default: standard)", "L,...");
+  add_text("--loop", "How loops are split that do not say (default: the policy's own)", "L,...");
   add_text("--workers", "Numbers of workers (default: all that this process may use)", "N,...");
   add_text("--peer", "Also report serial, tbb, tbb-simple, tbb-static, openmp", "R,...");
   app->add_flag("--steal-half")
-
-      ->description("Thieves take half of what is on offer, not one task (policy lace)");
+      ->description("Thieves take half of what is on offer, not one task (policies lace and standard)");
+  app->add_flag("--push-half")
+      ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
   add_text("--repeat", "Counted runs of each (default: 5 to 21, as fits into about 10 s)", "R");
   add_text("--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
            "FILE");

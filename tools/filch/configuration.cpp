@@ -23,6 +23,22 @@ std::vector<std::string> names_in(std::string_view option, const std::optional<s
   return text ? parse_list(option, *text) : std::vector<std::string>{std::string{}};
 }
 
+// As the table names them, each once.
+std::vector<std::string_view> known_joins() {
+  std::vector<std::string_view> known;
+  for (const combination& each : combinations()) {
+    std::ranges::copy_if(each.joins, std::back_inserter(known),
+                         [&](std::string_view name) { return std::ranges::find(known, name) == known.end(); });
+  }
+  return known;
+}
+
+std::vector<std::string_view> names_of(const std::vector<loop_kind>& loops) {
+  std::vector<std::string_view> names;
+  std::ranges::transform(loops, std::back_inserter(names), name_of);
+  return names;
+}
+
 const combination* find_policy(std::string_view policy) {
   const auto found = std::ranges::find(combinations(), policy, &combination::policy);
   return found == combinations().end() ? nullptr : &*found;
@@ -35,20 +51,46 @@ void require_policy(std::string_view policy) {
 }
 
 void require_join(std::string_view join) {
-  std::vector<std::string_view> known;
-  for (const combination& each : combinations()) {
-    std::ranges::copy_if(each.joins, std::back_inserter(known),
-                         [&](std::string_view name) { return std::ranges::find(known, name) == known.end(); });
-  }
+  const std::vector<std::string_view> known = known_joins();
   require_known("join", join, known, fmt::format("joins are {}", fmt::join(known, ", ")));
 }
 
-void require_combination(std::string_view policy, std::string_view join) {
-  const combination* const found = find_policy(policy);
-  if (found != nullptr && std::ranges::find(found->joins, join) == found->joins.end()) {
-    throw std::invalid_argument(fmt::format("policy '{}' does not go with join '{}'; its joins are {}", policy, join,
-                                            fmt::join(found->joins, ", ")));
+void require_loop(std::string_view loop) {
+  const std::vector<std::string_view> known = names_of(known_loops());
+  require_known("loop", loop, known, fmt::format("loops are {}", fmt::join(known, ", ")));
+}
+
+// `kind` is what `name` and `suitable` are: "join" or "loop".
+void require_suitable(std::string_view policy, std::string_view kind, std::string_view name,
+                      const std::vector<std::string_view>& suitable) {
+  if (std::ranges::find(suitable, name) == suitable.end()) {
+    throw std::invalid_argument(fmt::format("policy '{}' does not go with {} '{}'; its {}s are {}", policy, kind, name,
+                                            kind, fmt::join(suitable, ", ")));
   }
+}
+
+// What was left open is checked by the library, which knows the environment as well.
+void require_combination(std::string_view policy, std::string_view join, std::string_view loop) {
+  const combination* const found = find_policy(policy);
+  if (found == nullptr) {
+    return;
+  }
+  if (!join.empty()) {
+    require_suitable(policy, "join", join, found->joins);
+  }
+  if (!loop.empty()) {
+    require_suitable(policy, "loop", loop, names_of(found->loops));
+  }
+}
+
+// All names of a setting, none of which is unknown.
+std::vector<std::string> checked_names(std::string_view option, const std::optional<std::string>& text,
+                                       void (&require)(std::string_view)) {
+  std::vector<std::string> names = names_in(option, text);
+  if (text) {
+    std::ranges::for_each(names, require);
+  }
+  return names;
 }
 
 }  // namespace
@@ -61,39 +103,40 @@ std::string describe(const configuration& config) {
   }
   std::string name{runner_name(config.runner)};
   if (config.runner == bench::runner::filch) {
-    name += fmt::format("/{}/{}", config.policy, config.join);
+    name += fmt::format("/{}/{}/{}", config.policy, config.join, config.loop);
   }
   return fmt::format("{} with {} worker{}", name, config.workers, config.workers == 1 ? "" : "s");
 }
 
+std::vector<loop_kind> known_loops() {
+  std::vector<loop_kind> known;
+  for (const combination& each : combinations()) {
+    std::ranges::copy_if(each.loops, std::back_inserter(known),
+                         [&](loop_kind kind) { return std::ranges::find(known, kind) == known.end(); });
+  }
+  return known;
+}
+
 std::vector<configuration> filch_configurations(const filch_settings& settings) {
-  const std::vector<std::string> policies = names_in("--policy", settings.policies);
-  const std::vector<std::string> joins = names_in("--join", settings.joins);
-  if (settings.policies) {
-    std::ranges::for_each(policies, require_policy);
-  }
-  if (settings.joins) {
-    std::ranges::for_each(joins, require_join);
-  }
-  if (settings.loops) {
-    constexpr std::array known{standard_loop};
-    for (const std::string& loop : parse_list("--loop", *settings.loops)) {
-      require_known("loop", loop, known, fmt::format("the only loop splitting is {}", standard_loop));
-    }
-  }
+  const std::vector<std::string> policies = checked_names("--policy", settings.policies, require_policy);
+  const std::vector<std::string> joins = checked_names("--join", settings.joins, require_join);
+  const std::vector<std::string> loops = checked_names("--loop", settings.loops, require_loop);
+  const std::vector<int> workers = worker_counts(settings.workers, settings.most);
 
   std::vector<configuration> result;
   for (const std::string& policy : policies) {
     for (const std::string& join : joins) {
-      if (!join.empty()) {
-        require_combination(policy, join);
-      }
-      for (const int workers : worker_counts(settings.workers, settings.most)) {
-        result.push_back({.runner = bench::runner::filch,
-                          .workers = workers,
-                          .policy = policy,
-                          .join = join,
-                          .steal_half = settings.steal_half});
+      for (const std::string& loop : loops) {
+        require_combination(policy, join, loop);
+        for (const int count : workers) {
+          result.push_back({.runner = bench::runner::filch,
+                            .workers = count,
+                            .policy = policy,
+                            .join = join,
+                            .loop = loop,
+                            .steal_half = settings.steal_half,
+                            .push_half = settings.push_half});
+        }
       }
     }
   }

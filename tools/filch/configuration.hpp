@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <filch/loop.hpp>
+
 #include "workload.hpp"
 
 namespace filch::cli {
@@ -13,22 +15,26 @@ namespace filch::cli {
 /// Largest number of workers the command line accepts.
 inline constexpr int most_workers = 1024;
 
-/// The ways of splitting loops that filch knows.
-inline constexpr std::string_view standard_loop = "standard";
-
 struct configuration {
   bench::runner runner = bench::runner::serial;
   int workers = 1;          ///< filch only: 0 means what the environment or the machine gives
   std::string policy{};     ///< filch only; empty: what the environment or the library gives
   std::string join{};       ///< filch only; empty: the default of the policy
+  std::string loop{};       ///< filch only; empty: what the environment gives, or the default of the policy
   bool steal_half = false;  ///< filch only
+  bool push_half = false;   ///< filch only
+
+  bool operator==(const configuration&) const = default;
 };
 
 /// "serial", "filch", "tbb", "tbb-simple", "tbb-static" or "openmp".
 std::string_view runner_name(bench::runner runner);
 
-/// For messages: "filch/lace/leapfrog with 2 workers", "serial".
+/// For messages: "filch/lace/leapfrog/auto with 2 workers", "serial".
 std::string describe(const configuration& config);
+
+/// The ways of splitting loops that some policy goes with, in the order of the documentation.
+std::vector<loop_kind> known_loops();
 
 /// The filch settings that were asked for; what is absent is left to the environment and the library.
 struct filch_settings {
@@ -37,11 +43,12 @@ struct filch_settings {
   std::optional<std::string> loops{};     ///< comma separated
   std::optional<std::string> workers{};   ///< comma separated
   bool steal_half = false;
+  bool push_half = false;
   int most = most_workers;  ///< largest number of workers that is accepted
 };
 
 /// Every combination of the given policies, joins, loops and worker counts. Throws std::invalid_argument for unknown
-/// names and for a policy and a join that do not go together (see filch::combinations).
+/// names, and for a join or a loop that does not go with every policy (see filch::combinations).
 std::vector<configuration> filch_configurations(const filch_settings& settings);
 
 /// The worker counts in a comma separated list; {0} when there is none. Throws std::invalid_argument.

@@ -15,15 +15,18 @@ struct counter {
   std::uint64_t statistics::* member;
 };
 
-inline constexpr std::array<counter, 9> counters{{{"steals", &statistics::steals},
-                                                  {"failed_steals", &statistics::failed_steals},
-                                                  {"leaps", &statistics::leaps},
-                                                  {"grows", &statistics::grows},
-                                                  {"shrinks", &statistics::shrinks},
-                                                  {"offers", &statistics::offers},
-                                                  {"splits", &statistics::splits},
-                                                  {"migrations", &statistics::migrations},
-                                                  {"parks", &statistics::parks}}};
+inline constexpr std::array<counter, 12> counters{{{"steals", &statistics::steals},
+                                                   {"failed_steals", &statistics::failed_steals},
+                                                   {"leaps", &statistics::leaps},
+                                                   {"grows", &statistics::grows},
+                                                   {"shrinks", &statistics::shrinks},
+                                                   {"offers", &statistics::offers},
+                                                   {"splits", &statistics::splits},
+                                                   {"transactions", &statistics::transactions},
+                                                   {"synchronizations", &statistics::synchronizations},
+                                                   {"coalesced", &statistics::coalesced},
+                                                   {"migrations", &statistics::migrations},
+                                                   {"parks", &statistics::parks}}};
 
 /// Adds what was counted between two readings.
 inline void add_difference(statistics& sum, const statistics& before, const statistics& after) {

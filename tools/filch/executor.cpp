@@ -22,11 +22,16 @@ class filch_executor final : public executor {
  public:
   explicit filch_executor(const configuration& config)
       : executor(config),
-        scheduler_(options{
-            .workers = config.workers, .policy = config.policy, .join = config.join, .steal_half = config.steal_half}) {
+        scheduler_(options{.workers = config.workers,
+                           .policy = config.policy,
+                           .join = config.join,
+                           .loop = config.loop,
+                           .steal_half = config.steal_half,
+                           .push_half = config.push_half}) {
     config_.workers = scheduler_.workers();
     config_.policy = scheduler_.policy();
     config_.join = scheduler_.join();
+    config_.loop = scheduler_.loop();
   }
 
   double run(bench::instance& instance) override {

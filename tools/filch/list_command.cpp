@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -14,7 +15,7 @@
 
 #include "command.hpp"
 #include "configuration.hpp"
-#include "machine_folder.hpp"
+#include "data_folder.hpp"
 #include "option_value.hpp"
 #include "text_table.hpp"
 #include "workload.hpp"
@@ -26,7 +27,43 @@ namespace {
 using nlohmann::ordered_json;
 using enum text_table::align;
 
-constexpr std::string_view standard_loop_summary = "one task at a time; parallel loops have no other splitting yet";
+std::string_view summary_of(loop_kind kind) {
+  switch (kind) {
+    case loop_kind::standard:
+      return "the default: half of the oldest loop is cut off when somebody asks for work";
+    case loop_kind::work_first:
+      return "one descriptor for all that is left; whoever takes it runs one chunk and passes it on";
+    case loop_kind::help_first:
+      return "one task for each chunk, all made before the first runs";
+    case loop_kind::simple:
+      return "halved down to the grain at once (SP)";
+    case loop_kind::automatic:
+      return "halved into 4 P chunks; a stolen one into at least 4 more (AP)";
+    case loop_kind::lazy_depth:
+      return "half of the innermost loop is offered whenever nothing is (DF-LS, 2014)";
+    case loop_kind::lazy_depth2:
+      return "the same whenever fewer than two pieces are on offer (DF2-LS, 2014)";
+    case loop_kind::lazy_breadth:
+      return "half of the oldest loop is offered whenever nothing is (BF-LS, 2014)";
+    case loop_kind::fixed:
+      return "P equal parts, made at once";
+    case loop_kind::dynamic:
+      return "chunks of the grain, handed out one after the other";
+    case loop_kind::inherited:
+      break;
+  }
+  return "";
+}
+
+std::vector<std::string_view> policies_with(loop_kind kind) {
+  std::vector<std::string_view> names;
+  for (const combination& each : combinations()) {
+    if (std::ranges::find(each.loops, kind) != each.loops.end()) {
+      names.push_back(each.policy);
+    }
+  }
+  return names;
+}
 
 std::string workloads_text() {
   text_table table({{"workload", left}, {"default", left}, {"summary", left}, {"sizes", left}});
@@ -37,20 +74,24 @@ std::string workloads_text() {
 }
 
 std::string policies_text() {
-  text_table table({{"policy", left}, {"joins (default first)", left}, {"summary", left}});
+  text_table table({{"policy", left}, {"joins (default first)", left}, {"default loop", left}, {"summary", left}});
   for (const combination& each : combinations()) {
     std::string joins{each.default_join};
     for (const std::string_view join : each.joins) {
       joins += join == each.default_join ? "" : fmt::format(" {}", join);
     }
-    table.add_row({std::string{each.policy}, joins, std::string{each.summary}});
+    table.add_row(
+        {std::string{each.policy}, joins, std::string{name_of(each.default_loop)}, std::string{each.summary}});
   }
   return table.to_string();
 }
 
 std::string loops_text() {
-  text_table table({{"loop", left}, {"summary", left}});
-  table.add_row({std::string{standard_loop}, std::string{standard_loop_summary}});
+  text_table table({{"loop", left}, {"policies", left}, {"summary", left}});
+  for (const loop_kind each : known_loops()) {
+    table.add_row({std::string{name_of(each)}, fmt::format("{}", fmt::join(policies_with(each), " ")),
+                   std::string{summary_of(each)}});
+  }
   return table.to_string();
 }
 
@@ -88,17 +129,26 @@ std::string machines_text() {
 std::string list_json() {
   ordered_json json{{"workloads", ordered_json::array()},
                     {"policies", ordered_json::array()},
-                    {"loops", {}},
+                    {"loops", ordered_json::array()},
                     {"machines", ordered_json::array()}};
   for (const bench::workload& each : bench::workloads()) {
     json["workloads"].push_back(
         {{"name", each.name}, {"summary", each.summary}, {"default_size", each.default_size}, {"sizes", each.sizes}});
   }
   for (const combination& each : combinations()) {
-    json["policies"].push_back(
-        {{"name", each.policy}, {"summary", each.summary}, {"default_join", each.default_join}, {"joins", each.joins}});
+    std::vector<std::string_view> loops;
+    std::ranges::transform(each.loops, std::back_inserter(loops), name_of);
+    json["policies"].push_back({{"name", each.policy},
+                                {"summary", each.summary},
+                                {"default_join", each.default_join},
+                                {"joins", each.joins},
+                                {"default_loop", name_of(each.default_loop)},
+                                {"loops", loops}});
   }
-  json["loops"].push_back({{"name", standard_loop}, {"summary", standard_loop_summary}});
+  for (const loop_kind each : known_loops()) {
+    json["loops"].push_back(
+        {{"name", name_of(each)}, {"summary", summary_of(each)}, {"policies", policies_with(each)}});
+  }
   for (const machine_name& each : machines()) {
     json["machines"].push_back({{"name", each.name}, {"summary", each.summary}});
   }
@@ -108,8 +158,8 @@ std::string list_json() {
 }  // namespace
 
 command add_list_command(CLI::App& root) {
-  CLI::App* const app =
-      root.add_subcommand("list", "Show workloads with their sizes, policies with their joins, loops, machines");
+  CLI::App* const app = root.add_subcommand(
+      "list", "Show workloads with their sizes, policies with their joins, ways to split loops, machines");
   app->add_flag("--json")->description("Print JSON");
   app->footer("Examples:\n  filch list\n  filch list --json\n");
   return {app, [app] {

@@ -21,9 +21,11 @@ namespace filch::cli {
 
 namespace {
 
+// What the library throws begins with its name already.
 int fail(int status, std::string message) {
+  constexpr std::string_view name = "filch: ";
   std::ranges::replace(message, '\n', ' ');
-  fmt::print(stderr, "filch: {}\n", message);
+  fmt::print(stderr, "{}{}\n", message.starts_with(name) ? "" : name, message);
   return status;
 }
 

@@ -48,7 +48,7 @@ ordered_json row_json(const result_row& row) {
                     {"runner", runner_name(row.config.runner)},
                     {"policy", only_filch(row.config.policy)},
                     {"join", only_filch(row.config.join)},
-                    {"loop", only_filch(standard_loop)},
+                    {"loop", only_filch(row.config.loop)},
                     {"workers", row.config.workers},
                     {"seconds_median", row.seconds_median},
                     {"seconds_min", row.seconds_min},
@@ -86,9 +86,10 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
   using enum text_table::align;
   // Simulations are about speed-ups, and about how far these depend on what communication costs.
   const bool is_simulated = std::ranges::any_of(rows, [](const result_row& row) { return row.simulated.has_value(); });
-  std::vector<text_table::column> columns{
-      {"workload", left}, {"runner", left},     {"policy", left},         {"join", left},     {"workers", right},
-      {"median", right},  {"to serial", right}, {"95 % interval", right}, {"ns/task", right}, {"runs", right}};
+  std::vector<text_table::column> columns{{"workload", left}, {"runner", left},     {"policy", left},
+                                          {"join", left},     {"loop", left},       {"workers", right},
+                                          {"median", right},  {"to serial", right}, {"95 % interval", right},
+                                          {"ns/task", right}, {"runs", right}};
   if (is_simulated) {
     columns.insert(columns.end(), {{"speed-up", right}, {"communication", right}});
   }
@@ -99,6 +100,7 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
                                    std::string{runner_name(row.config.runner)},
                                    row.config.policy,
                                    row.config.join,
+                                   row.config.loop,
                                    std::to_string(row.config.workers),
                                    format_seconds(row.seconds_median),
                                    fmt::format("{:.3f}", row.ratio_to_serial),

@@ -18,8 +18,9 @@ namespace filch::cli {
 
 namespace {
 
-constexpr std::array<std::array<std::string_view, 2>, 3> summaries{
+constexpr std::array<std::array<std::string_view, 2>, 4> summaries{
     {{"simulate", "Run workloads on a virtual machine with as many cores as wanted"},
+     {"reproduce", "Repeat the experiments of papers on virtual machines, and compare"},
      {"calibrate", "Measure this machine and write its machine file"},
      {"validate", "Compare simulated with real runs on this machine"}}};
 

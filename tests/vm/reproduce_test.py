@@ -1,0 +1,173 @@
+"""Tests of 'filch reproduce', run as a user runs it.
+
+  reproduce_test.py PROGRAM VM_PROGRAM SOURCES
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCES = Path(sys.argv.pop(3))
+VM_PROGRAM = Path(sys.argv.pop(2))
+PROGRAM = Path(sys.argv.pop(1))
+
+QUICK = "lazy/table2"
+
+
+def run(*arguments, program=PROGRAM):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("FILCH_")}
+    return subprocess.run(
+        [program, "reproduce", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=inherited,
+        check=False,
+    )
+
+
+class Misuse(unittest.TestCase):
+    """Every mistake: nothing on stdout, one line on stderr that says what was wrong and what to do, status 2."""
+
+    def check(self, arguments, *expected):
+        with self.subTest(arguments=arguments):
+            finished = run(*arguments)
+            self.assertEqual(finished.returncode, 2, finished.stderr)
+            self.assertEqual(finished.stdout, "")
+            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+            self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
+            for text in expected:
+                self.assertIn(text, finished.stderr)
+
+    def test_names(self):
+        self.check([], "no paper", "lazy")
+        self.check(["lasy"], "'lasy'", "did you mean 'lazy'?")
+        self.check([""], "''", "papers are lazy")
+        self.check(["lazy/table3"], "'table3'", "did you mean 'table2'?", "table5", "figures7-9")
+        self.check(["lazy/"], "''", "lazy has table2")
+        self.check(["lazy/table2/x"], "'table2/x'")
+        self.check(["lazy/../lazy/table2"], "'../lazy/table2'")
+        self.check([QUICK, QUICK], QUICK, "once")
+        self.check([QUICK, "lazy"], QUICK, "once")
+
+    def test_options(self):
+        self.check([QUICK, "--scale", "large"], "'large'", "scales are small, paper")
+        self.check([QUICK, "--scale", "small", "--scale", "paper"], "--scale", "once")
+        self.check([QUICK, "--processes", "0"], "--processes", "'0'")
+        self.check([QUICK, "--sensitivity=2"], "--sensitivity")
+        self.check([QUICK, "--scal", "small"], "'--scal'", "did you mean '--scale'?")
+
+    def test_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "file"
+            file.touch()
+            # Nothing is run before this is found out: at the paper's size it would take hours.
+            self.check(["lazy/table5", "--scale", "paper", "--out", file], str(file))
+            self.check(["lazy/table5", "--scale", "paper", "--out", file / "below"], str(file))
+        self.check(["lazy/table5", "--scale", "paper", "--out", ""], "''")
+
+
+class Reproduce(unittest.TestCase):
+    def test_a_table(self):
+        finished = run(QUICK)
+        self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+        for text in ["Table II", "lazy/table2", "scale small", "DF-LS", "(paper)", "(1535)"]:
+            self.assertIn(text, finished.stdout)
+        claims = [line for line in finished.stdout.splitlines() if line.startswith(("PASS", "FAIL"))]
+        self.assertGreater(len(claims), 10)
+        self.assertTrue(all(line.startswith("PASS") for line in claims))
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as above:
+            folder = Path(above) / "not" / "yet"
+            finished = run(QUICK, "--out", folder)
+            self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+            self.assertEqual(sorted(each.name for each in folder.iterdir()), ["lazy-table2.json", "lazy-table2.txt"])
+            self.assertEqual((folder / "lazy-table2.txt").read_text(), finished.stdout)
+            result = json.loads((folder / "lazy-table2.json").read_text())
+        self.assertEqual((result["experiment"], result["scale"]), (QUICK, "small"))
+        (point,) = [each for each in result["points"] if (each["setting"], each["x"]) == ("SP", "1024/1")]
+        self.assertEqual((point["policy"], point["loop"], point["workers"]), ("chase_lev", "simple", 1))
+        self.assertEqual(point["values"], {"transactions": 1535, "synchronizations": 1024})
+        self.assertEqual(point["values"], point["paper"])
+        self.assertTrue(all(each["holds"] for each in result["claims"]))
+        self.assertIn(f"PASS  {result['claims'][0]['says']} (", finished.stdout)
+
+    def test_sensitivity(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(run(QUICK, "--sensitivity", "--out", folder).returncode, 0)
+            result = json.loads((Path(folder) / "lazy-table2.json").read_text())
+        self.assertEqual({each["communication_factor"] for each in result["claims"]}, {1, 0.7, 1.3})
+        self.assertEqual({each["communication_factor"] for each in result["points"]}, {1, 0.7, 1.3})
+
+    def test_several(self):
+        finished = run("lazy/section9-3", QUICK)
+        self.assertEqual(finished.returncode, 0, finished.stdout + finished.stderr)
+        self.assertLess(finished.stdout.index("Section 9.3"), finished.stdout.index("Table II"))
+
+    def test_help(self):
+        finished = run("--help")
+        self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+        for text in ["filch reproduce", "Example", "--scale"]:
+            self.assertIn(text, finished.stdout)
+
+
+class OtherExperiments(unittest.TestCase):
+    """The program with experiments of its own, found relative to it."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (self.folder / "bin").mkdir()
+        self.program = shutil.copy(VM_PROGRAM, self.folder / "bin")
+        # The build tree's layout is that of an installation.
+        shutil.copytree(SOURCES / "machines", self.folder / "share" / "filch" / "machines")
+        self.paper = self.folder / "share" / "filch" / "reproduce" / "lazy"
+        self.paper.mkdir(parents=True)
+        (self.paper / "paper.json").write_text(json.dumps({"title": "T", "experiments": ["table2"]}))
+        self.experiment = json.loads((SOURCES / "reproduce" / "lazy" / "table2.json").read_text())
+
+    def run_it(self):
+        (self.paper / "table2.json").write_text(json.dumps(self.experiment))
+        return run(QUICK, program=self.program)
+
+    def test_a_claim_that_does_not_hold(self):
+        self.experiment["claims"][0]["factor"] += 1
+        finished = self.run_it()
+        self.assertEqual((finished.returncode, finished.stderr), (1, ""))
+        lines = [line for line in finished.stdout.splitlines() if line.startswith("FAIL")]
+        self.assertEqual(len(lines), 1)
+        self.assertIn(self.experiment["claims"][0]["says"], lines[0])
+
+    def check_broken(self, *expected):
+        finished = self.run_it()
+        self.assertEqual((finished.returncode, finished.stdout), (1, ""), finished.stderr)
+        self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+        for text in expected:
+            self.assertIn(text, finished.stderr)
+
+    def test_a_file_that_is_wrong(self):
+        self.experiment["runs"][0]["workload"] = "flat_lop:{x}"
+        self.check_broken("Table II", "'flat_lop'")
+        self.experiment["runs"][0]["machine"] = "nowhere"
+        self.check_broken("Table II", "'nowhere'")
+        self.experiment["runs"][0]["machine"] = "1x1"
+        self.experiment["runs"][0]["workers"] = 2
+        self.check_broken("Table II", "'2'")
+        del self.experiment["title"]
+        self.check_broken("table2.json", "no 'title'")
+
+    def test_no_experiments(self):
+        shutil.rmtree(self.paper)
+        finished = run(QUICK, program=self.program)
+        self.assertEqual((finished.returncode, finished.stdout), (1, ""))
+        self.assertIn(str(self.paper.parent), finished.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

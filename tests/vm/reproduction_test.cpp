@@ -1,0 +1,193 @@
+#include "reproduction.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filch/vm/simulation.hpp>
+
+#include "reproduction_values.hpp"
+#include "workload_choice.hpp"
+
+namespace filch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// A file that is right, with one part of it replaced.
+std::string experiment_with(const std::string& part = "", const std::string& other = "") {
+  std::string text = R"({
+    "title": "T", "about": [], "x": "workers",
+    "settings": {"A": {"policy": "lazy_depth"}, "B": {"policy": "lace", "loop": "auto", "way": "w"}},
+    "runs": [{"group": "G", "machine": "1x4", "workload": "flat_loop:{x}", "workers": 4, "x": [64, {"small": 8, "paper": 9}], "seeds": 1}],
+    "metrics": [{"name": "m", "title": "M", "counters": ["steals", "leaps"], "published": {"G": {"A": {"64": 3}, "B": 5}}}],
+    "claims": [{"groups": ["G"], "says": "{group} is so", "left": ["{group}", "A", 64], "is": ">=", "factor": 2, "right": ["G", "B", "least"]}]
+  })";
+  if (const std::size_t at = text.find(part); !part.empty() && at != std::string::npos) {
+    text.replace(at, part.size(), other);
+  }
+  return text;
+}
+
+class reproduction_file : public testing::Test {
+ protected:
+  reproduction load(const std::string& text, std::string_view scale = "small") {
+    std::ofstream(path_) << text;
+    return load_reproduction(path_, scale);
+  }
+
+  std::string error_of(const std::string& text) {
+    try {
+      load(text);
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(path_.string()));
+      return error.what();
+    }
+    return "none";
+  }
+
+ private:
+  fs::path path_ = fs::path(testing::TempDir()) /
+                   (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".json");
+};
+
+TEST_F(reproduction_file, is_read) {
+  const reproduction read = load(experiment_with());
+  EXPECT_EQ(read.title, "T");
+  ASSERT_EQ(read.settings.size(), 2U);
+  EXPECT_EQ(read.settings[0].config.policy, "lazy_depth");
+  EXPECT_EQ(read.settings[1].config.loop, "auto");
+  EXPECT_EQ(read.settings[1].way, "w");
+  ASSERT_EQ(read.runs.size(), 1U);
+  EXPECT_EQ(read.runs[0].settings, (std::vector<std::string>{"A", "B"}));
+  ASSERT_EQ(read.metrics.size(), 1U);
+  EXPECT_EQ(find_published(read.metrics[0], "G", "64", "A")->value, 3);
+  EXPECT_EQ(find_published(read.metrics[0], "G", "8", "A"), nullptr);
+  EXPECT_EQ(find_published(read.metrics[0], "G", "8", "B")->value, 5);
+  ASSERT_EQ(read.claims.size(), 1U);
+  EXPECT_EQ(read.claims[0].says, "G is so");
+  EXPECT_EQ(read.claims[0].left.group, "G");
+  EXPECT_EQ(read.claims[0].left.x, "64");
+}
+
+TEST_F(reproduction_file, has_two_scales) {
+  EXPECT_EQ(load(experiment_with(), "small").runs[0].xs, (std::vector<std::string>{"64", "8"}));
+  EXPECT_EQ(load(experiment_with(), "paper").runs[0].xs, (std::vector<std::string>{"64", "9"}));
+}
+
+TEST_F(reproduction_file, is_read_strictly) {
+  EXPECT_THAT(error_of(""), HasSubstr("parse error"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("no object"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("no 'title'"));
+  EXPECT_THAT(error_of(experiment_with(R"("about")", R"("abuot")")), HasSubstr("no 'about'"));
+  EXPECT_THAT(error_of(experiment_with(R"("about": [],)", R"("about": [], "more": 1,)")),
+              HasSubstr("unknown key 'more'"));
+  EXPECT_THAT(error_of(experiment_with(R"("seeds": 1)", R"("seeds": "x")")), HasSubstr("number"));
+  EXPECT_THAT(error_of(experiment_with(R"("policy": "lazy_depth")", R"("policy": "lazzy")")), HasSubstr("'lazzy'"));
+  EXPECT_THAT(error_of(experiment_with(R"("policy": "lazy_depth")", R"("policy": "lazy_depth", "loop": "auto")")),
+              HasSubstr("does not go with loop 'auto'"));
+  EXPECT_THAT(error_of(experiment_with(R"("policy": "lazy_depth")", R"("policy": "lazy_depth,lace")")),
+              HasSubstr("more than one"));
+  EXPECT_THAT(error_of(experiment_with(R"("leaps")", R"("leap")")), HasSubstr("unknown counter 'leap'"));
+  EXPECT_THAT(error_of(experiment_with(R"(">=")", R"(">")")), HasSubstr("none of >=, <= and =="));
+  EXPECT_THAT(error_of(experiment_with(R"(["{group}", "A", 64])", R"(["H", "A", 64])")),
+              HasSubstr("unknown group 'H'"));
+  EXPECT_THAT(error_of(experiment_with(R"(["{group}", "A", 64])", R"(["G", "C", 64])")),
+              HasSubstr("unknown setting 'C'"));
+  EXPECT_THAT(error_of(experiment_with(R"(["{group}", "A", 64])", R"(["G", "A", 65])")), HasSubstr("no '65'"));
+  EXPECT_THAT(error_of(experiment_with(R"(["{group}", "A", 64])", R"(["G", "A"])")), HasSubstr("which of"));
+  EXPECT_THAT(error_of(experiment_with(R"(["{group}", "A", 64])", R"(["G"])")), HasSubstr("no place"));
+  EXPECT_THAT(error_of(experiment_with(R"("left")", R"("metric": "n", "left")")), HasSubstr("unknown metric 'n'"));
+  EXPECT_THAT(error_of(experiment_with(R"({"G": {"A")", R"({"H": {"A")")), HasSubstr("unknown group 'H'"));
+  EXPECT_THAT(error_of(experiment_with(R"({"G": {"A")", R"({"G": {"C")")), HasSubstr("unknown setting 'C'"));
+}
+
+// One point for each setting and x; `steals` is what is measured.
+measured_point point_of(const std::string& x, const std::string& setting, std::uint64_t steals, double factor = 1) {
+  result_row row{};
+  row.runs = 1;
+  row.ratio_to_serial = 1;
+  row.counters = statistics{.steals = steals};
+  row.simulated = simulated_on{"1x4", factor};
+  return {"G", x, setting, row};
+}
+
+TEST_F(reproduction_file, claims_are_judged) {
+  const reproduction read = load(experiment_with());
+  const auto judged = [&](std::uint64_t left, std::uint64_t right, std::uint64_t other_right) {
+    const std::vector<measured_point> points{point_of("64", "A", left), point_of("8", "A", 1000),
+                                             point_of("64", "B", right), point_of("8", "B", other_right)};
+    return judge(read, {1.0}, points).front().holds;
+  };
+  EXPECT_TRUE(judged(10, 5, 100));
+  EXPECT_TRUE(judged(10, 100, 5));
+  EXPECT_FALSE(judged(9, 5, 100));
+  EXPECT_FALSE(judged(9, 100, 5));
+}
+
+TEST_F(reproduction_file, claims_hold_for_every_speed_of_communication) {
+  const reproduction read = load(experiment_with());
+  const std::vector<measured_point> points{point_of("64", "A", 10), point_of("8", "B", 5), point_of("64", "A", 9, 0.7),
+                                           point_of("8", "B", 5, 0.7)};
+  const std::vector<judged_claim> judged = judge(read, {1.0, 0.7}, points);
+  ASSERT_EQ(judged.size(), 2U);
+  EXPECT_TRUE(judged[0].holds);
+  EXPECT_FALSE(judged[1].holds);
+}
+
+TEST_F(reproduction_file, claims_about_what_failed_do_not_hold) {
+  const reproduction read = load(experiment_with());
+  const judged_claim judged = judge(read, {1.0}, {point_of("64", "A", 10)}).front();
+  EXPECT_FALSE(judged.holds);
+  EXPECT_EQ(judged.left, 10);
+  EXPECT_EQ(judged.right, std::nullopt);
+}
+
+TEST(replaced, replaces_every_name) {
+  EXPECT_EQ(replaced("{x}/{way}/{x}{y}", {{"x", "1"}, {"way", "{x}"}}), "1/{x}/1{y}");
+}
+
+TEST(reproduction, papers_name_their_files) {
+  const std::vector<reproduced_paper> papers = load_papers(REPRODUCE_FOLDER);
+  EXPECT_FALSE(papers.empty());
+  for (const reproduced_paper& paper : papers) {
+    std::set<std::string> files;
+    for (const auto& each : fs::directory_iterator(fs::path(REPRODUCE_FOLDER) / paper.name)) {
+      files.insert(each.path().stem().string());
+    }
+    std::set<std::string> named(paper.experiments.begin(), paper.experiments.end());
+    named.insert("paper");
+    EXPECT_EQ(files, named) << paper.name;
+  }
+}
+
+TEST(reproduction, files_can_be_run_at_both_scales) {
+  for (const reproduced_paper& paper : load_papers(REPRODUCE_FOLDER)) {
+    for (const std::string& name : paper.experiments) {
+      for (const char* const scale : {"small", "paper"}) {
+        const reproduction read = load_reproduction(fs::path(REPRODUCE_FOLDER) / paper.name / (name + ".json"), scale);
+        for (const planned_runs& runs : read.runs) {
+          EXPECT_NO_THROW(vm::load_machine(runs.machine, MACHINES_FOLDER)) << name << " " << scale;
+          for (const compared_setting& setting : read.settings) {
+            const std::string workload = replaced(runs.workload, {{"x", runs.xs.front()}, {"way", setting.way}});
+            EXPECT_NO_THROW(choose_workload(workload).make()) << name << " " << scale;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(reproduction, no_papers_are_an_error) {
+  EXPECT_THROW(load_papers(fs::path(testing::TempDir()) / "nowhere"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace filch::cli

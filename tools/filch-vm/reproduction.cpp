@@ -1,0 +1,240 @@
+#include "reproduction.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "counters.hpp"
+#include "option_value.hpp"
+#include "reproduction_values.hpp"
+
+namespace filch::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+using texts = std::vector<std::string>;
+
+// Errors below are about a place inside a file; who reads the file adds its name.
+[[noreturn]] void reject(const std::string& what) { throw std::invalid_argument(what); }
+
+// Numbers may be written as such where a text is wanted.
+std::string text_of(const ordered_json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+// Every {"small": ..., "paper": ...} is replaced by one of its values.
+ordered_json at_scale(const ordered_json& value, std::string_view scale) {
+  if (value.is_object() && value.size() == 2 && value.contains("small") && value.contains("paper")) {
+    return at_scale(value.at(std::string{scale}), scale);
+  }
+  ordered_json result = value;
+  if (value.is_structured()) {
+    for (auto& each : result) {
+      each = at_scale(each, scale);
+    }
+  }
+  return result;
+}
+
+// All required keys are there, and none that nobody knows.
+void require_keys(const std::string& where, const ordered_json& object,
+                  std::initializer_list<std::string_view> required,
+                  std::initializer_list<std::string_view> optional = {}) {
+  if (!object.is_object()) reject(fmt::format("{} is no object, {{...}}", where));
+  for (const std::string_view key : required) {
+    if (!object.contains(key)) reject(fmt::format("{} has no '{}'", where, key));
+  }
+  for (const auto& [key, value] : object.items()) {
+    const auto names_it = [&key = key](std::string_view name) { return name == key; };
+    if (std::ranges::none_of(required, names_it) && std::ranges::none_of(optional, names_it)) {
+      reject(fmt::format("{} has an unknown key '{}'", where, key));
+    }
+  }
+}
+
+texts texts_of(const ordered_json& array) {
+  texts result;
+  std::ranges::transform(array, std::back_inserter(result), text_of);
+  return result;
+}
+
+template <class Range, class Member>
+texts names_in(const Range& range, Member member) {
+  texts names;
+  std::ranges::transform(range, std::back_inserter(names), member);
+  return names;
+}
+
+void require_name(std::string_view kind, const std::string& name, const texts& known) {
+  if (std::ranges::find(known, name) == known.end()) reject(fmt::format("unknown {} '{}'", kind, name));
+}
+
+compared_setting setting_of(const std::string& name, const ordered_json& object) {
+  require_keys(fmt::format("setting '{}'", name), object, {}, {"policy", "join", "loop", "way", "push_half"});
+  const auto option = [&](const char* key) {
+    return object.contains(key) ? std::optional(object.at(key).get<std::string>()) : std::nullopt;
+  };
+  const filch_settings settings{.policies = option("policy").value_or("standard"),
+                                .joins = option("join"),
+                                .loops = option("loop"),
+                                .push_half = object.value("push_half", false)};
+  const std::vector<configuration> configurations = filch_configurations(settings);
+  if (configurations.size() != 1) reject(fmt::format("setting '{}' is more than one combination", name));
+  return {.name = name, .way = object.value("way", ""), .config = configurations.front()};
+}
+
+planned_runs runs_of(const ordered_json& object, const texts& all_settings) {
+  require_keys("a run", object, {"group", "machine", "workload", "workers", "x", "seeds"}, {"settings"});
+  planned_runs runs{.group = object.at("group"),
+                    .machine = object.at("machine"),
+                    .workload = object.at("workload"),
+                    .workers = text_of(object.at("workers")),
+                    .xs = texts_of(object.at("x")),
+                    .settings = object.contains("settings") ? texts_of(object.at("settings")) : all_settings,
+                    .seeds = object.at("seeds")};
+  for (const std::string& name : runs.settings) {
+    require_name("setting", name, all_settings);
+  }
+  return runs;
+}
+
+compared_metric metric_of(const ordered_json& object) {
+  require_keys("a metric", object, {"name", "title"}, {"counters", "published"});
+  compared_metric metric{.name = object.at("name"), .title = object.at("title"), .counters = {}, .published = {}};
+  if (object.contains("counters")) metric.counters = texts_of(object.at("counters"));
+  for (const std::string& name : metric.counters) {
+    if (std::ranges::find(counters, name, &counter::name) == counters.end()) reject("unknown counter '" + name + "'");
+  }
+  const ordered_json published = object.value("published", ordered_json::object());
+  for (const auto& [group, settings] : published.items()) {
+    for (const auto& [setting, value] : settings.items()) {
+      if (value.is_number()) {
+        metric.published.push_back({group, setting, "", value});
+        continue;
+      }
+      for (const auto& [x, of_x] : value.items()) {
+        metric.published.push_back({group, setting, x, of_x});
+      }
+    }
+  }
+  return metric;
+}
+
+place place_of(const ordered_json& array, const std::string& group) {
+  if (!array.is_array() || array.size() < 2 || array.size() > 3) {
+    reject(fmt::format("{} is no place: [group, setting] or [group, setting, x]", array.dump()));
+  }
+  return {.group = replaced(text_of(array[0]), {{"group", group}}),
+          .setting = text_of(array[1]),
+          .x = array.size() == 3 ? text_of(array[2]) : std::string{}};
+}
+
+// The place is one that the experiment fills.
+void require_place(const place& where, const reproduction& within) {
+  require_name("group", where.group, names_in(within.runs, &planned_runs::group));
+  require_name("setting", where.setting, names_in(within.settings, &compared_setting::name));
+  if (where.x == place::largest || where.x == place::least) {
+    return;
+  }
+  const auto runs = std::ranges::find(within.runs, where.group, &planned_runs::group);
+  if (where.x.empty() ? runs->xs.size() != 1 : std::ranges::find(runs->xs, where.x) == runs->xs.end()) {
+    reject(where.x.empty() ? fmt::format("a claim does not say which of the rows of '{}' it is about", where.group)
+                           : fmt::format("group '{}' has no '{}'", where.group, where.x));
+  }
+}
+
+claim claim_of(const ordered_json& object, const std::string& group, const reproduction& within) {
+  require_keys("a claim", object, {"says", "left", "is", "factor"}, {"right", "metric", "groups"});
+  const std::string is = object.at("is");
+  if (is != ">=" && is != "<=" && is != "==") reject(fmt::format("a claim is '{}', none of >=, <= and ==", is));
+  claim result{.says = replaced(object.at("says"), {{"group", group}}),
+               .metric = object.value("metric", within.metrics.front().name),
+               .left = place_of(object.at("left"), group),
+               .relation = is,
+               .factor = object.at("factor"),
+               .right = std::nullopt};
+  if (object.contains("right")) result.right = place_of(object.at("right"), group);
+  require_name("metric", result.metric, names_in(within.metrics, &compared_metric::name));
+  require_place(result.left, within);
+  require_place(result.right.value_or(result.left), within);
+  return result;
+}
+
+reproduction reproduction_of(const ordered_json& object) {
+  require_keys("the file", object, {"title", "about", "x", "settings", "runs", "metrics", "claims"});
+  reproduction result{.title = object.at("title"),
+                      .about = texts_of(object.at("about")),
+                      .x_title = object.at("x"),
+                      .settings = {},
+                      .runs = {},
+                      .metrics = {},
+                      .claims = {}};
+  for (const auto& [name, setting] : object.at("settings").items()) {
+    result.settings.push_back(setting_of(name, setting));
+  }
+  const texts settings = names_in(result.settings, &compared_setting::name);
+  for (const ordered_json& each : object.at("runs")) {
+    result.runs.push_back(runs_of(each, settings));
+  }
+  for (const ordered_json& each : object.at("metrics")) {
+    result.metrics.push_back(metric_of(each));
+    for (const published_figure& figure : result.metrics.back().published) {
+      require_name("group", figure.group, names_in(result.runs, &planned_runs::group));
+      require_name("setting", figure.setting, settings);
+    }
+  }
+  if (result.metrics.empty() || object.at("claims").empty()) reject("there is nothing to compare");
+  for (const ordered_json& each : object.at("claims")) {
+    for (const std::string& group : each.contains("groups") ? texts_of(each.at("groups")) : texts{""}) {
+      result.claims.push_back(claim_of(each, group, result));
+    }
+  }
+  return result;
+}
+
+// Calls `read` with what is in the file. What goes wrong names the file, and is no misuse.
+template <class Read>
+auto from_file(const fs::path& file, const Read& read) {
+  try {
+    std::ifstream stream(file);
+    if (!stream) reject("it cannot be read");
+    return read(ordered_json::parse(stream));
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("experiment '{}': {}", file.string(), error.what()));
+  }
+}
+
+}  // namespace
+
+std::vector<reproduced_paper> load_papers(const fs::path& folder) {
+  std::vector<reproduced_paper> papers;
+  std::error_code ignored;
+  for (const auto& each : fs::directory_iterator(folder, ignored)) {
+    if (!each.is_directory()) {
+      continue;
+    }
+    papers.push_back(from_file(each.path() / "paper.json", [&](const ordered_json& object) {
+      require_keys("the file", object, {"title", "experiments"});
+      return reproduced_paper{.name = each.path().filename().string(),
+                              .title = object.at("title"),
+                              .experiments = texts_of(object.at("experiments"))};
+    }));
+  }
+  if (papers.empty()) {
+    throw std::runtime_error(fmt::format("there are no experiments in '{}'; install filch again", folder.string()));
+  }
+  std::ranges::sort(papers, {}, &reproduced_paper::name);
+  return papers;
+}
+
+reproduction load_reproduction(const fs::path& file, std::string_view scale) {
+  return from_file(file, [&](const ordered_json& object) { return reproduction_of(at_scale(object, scale)); });
+}
+
+}  // namespace filch::cli

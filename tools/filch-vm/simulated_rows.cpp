@@ -1,0 +1,163 @@
+#include "simulated_rows.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "counters.hpp"
+#include "option_value.hpp"
+#include "process_pool.hpp"
+#include "sampler.hpp"
+#include "simulated_run.hpp"
+
+namespace filch::cli {
+
+namespace {
+
+constexpr int most_processes = 1024;
+
+// One process of the simulation.
+struct job {
+  const vm::machine_description* machine;
+  const configuration* config;
+  std::uint64_t seed;
+};
+
+// The runs that make one row.
+struct row_of_runs {
+  configuration config;
+  double communication_factor;
+  std::size_t first_job;
+  std::size_t jobs;
+  std::size_t serial_job;
+};
+
+// All runs of one workload and what they are for.
+class experiment {
+ public:
+  experiment(const simulation_request& request, const workload_choice& choice);
+
+  // As simulate.
+  bool run(std::vector<result_row>& rows);
+
+ private:
+  void add_row(const configuration& config, double factor, const vm::machine_description& machine, int seeds);
+  samples samples_of(const row_of_runs& row) const;
+  bool report_error(const row_of_runs& row) const;
+
+  const simulation_request& request_;
+  const workload_choice& choice_;
+  std::vector<vm::machine_description> machines_;  // by communication factor
+  std::vector<row_of_runs> rows_;
+  std::vector<job> jobs_;
+  std::vector<run_outcome> outcomes_;
+  std::size_t serial_job_ = 0;
+};
+
+experiment::experiment(const simulation_request& request, const workload_choice& choice)
+    : request_(request), choice_(choice) {
+  const std::size_t factors = request.communication_factors.size();
+  machines_.reserve(factors);                                    // jobs refer to them
+  rows_.reserve(factors * (request.configurations.size() + 1));  // and to these
+  for (const double factor : request.communication_factors) {
+    machines_.push_back(vm::scaled(request.machine, factor));
+    serial_job_ = jobs_.size();
+    add_row({.runner = bench::runner::serial}, factor, machines_.back(), 1);
+    for (const configuration& config : request.configurations) {
+      // Chance chooses victims, and a single worker has none: its runs would all be the same.
+      add_row(config, factor, machines_.back(), config.workers == 1 ? 1 : request.seeds);
+    }
+  }
+  outcomes_.resize(jobs_.size());
+}
+
+void experiment::add_row(const configuration& config, double factor, const vm::machine_description& machine,
+                         int seeds) {
+  rows_.push_back({config, factor, jobs_.size(), static_cast<std::size_t>(seeds), serial_job_});
+  for (int i = 0; i < seeds; ++i) {
+    jobs_.push_back({&machine, &rows_.back().config, request_.first_seed + static_cast<std::uint64_t>(i)});
+  }
+}
+
+bool experiment::run(std::vector<result_row>& rows) {
+  const std::unique_ptr<bench::instance> instance = choice_.make();
+  instance->prepare();
+  const std::uint64_t tasks = instance->tasks();
+  progress_line progress;
+  run_in_processes(
+      outcomes_, request_.processes,
+      [&](std::size_t i) { return run_simulated(*jobs_[i].machine, jobs_[i].seed, *jobs_[i].config, *instance); },
+      progress);
+  bool is_right = true;
+  for (const row_of_runs& row : rows_) {
+    if (report_error(row)) {
+      is_right = false;
+      continue;
+    }
+    rows.push_back(make_result_row(choice_, tasks, row.config, samples_of(row)));
+    rows.back().simulated = simulated_on{request_.machine.name, row.communication_factor};
+  }
+  return is_right;
+}
+
+samples experiment::samples_of(const row_of_runs& row) const {
+  samples taken;
+  for (std::size_t i = row.first_job; i < row.first_job + row.jobs; ++i) {
+    const run_outcome& outcome = outcomes_[i];
+    taken.seconds.push_back(outcome.seconds);
+    taken.ratios.push_back(outcome.seconds / outcomes_[row.serial_job].seconds);
+    taken.result = outcome.result.data();
+    if (outcome.is_filch) {
+      add_difference(taken.counters ? *taken.counters : taken.counters.emplace(), {}, outcome.counters);
+    }
+  }
+  return taken;
+}
+
+bool experiment::report_error(const row_of_runs& row) const {
+  for (std::size_t i = row.first_job; i < row.first_job + row.jobs; ++i) {
+    const run_outcome& outcome = outcomes_[i];
+    const bool has_error = outcome.error.front() != '\0';
+    if (has_error || !outcome.is_right) {
+      const std::string what =
+          has_error ? outcome.error.data() : fmt::format("wrong result '{}'", outcome.result.data());
+      fmt::print(stderr, "filch: {}: {} (simulated {}, seed {})\n", choice_.label(), what, describe(row.config),
+                 jobs_[i].seed);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::size_t processes_of(const CLI::App& command) {
+  const auto text = value_of(command, "--processes");
+  return text ? static_cast<std::size_t>(parse_integer("--processes", *text, 1, most_processes))
+              : std::max(1U, std::thread::hardware_concurrency());
+}
+
+void require_workers(const vm::machine_description& machine, const std::vector<configuration>& configurations) {
+  for (const configuration& config : configurations) {
+    if (config.workers > machine.hardware_threads()) {
+      throw std::invalid_argument(fmt::format(
+          "--workers '{}' is more than machine '{}' has: {} sockets of {} cores with {} hardware thread{} each make "
+          "{}; "
+          "give at most that, or a larger machine such as {}x{}",
+          config.workers, machine.name, machine.sockets, machine.cores_per_socket, machine.threads_per_core,
+          machine.threads_per_core == 1 ? "" : "s", machine.hardware_threads(),
+          (config.workers + machine.cores_per_socket - 1) / machine.cores_per_socket, machine.cores_per_socket));
+    }
+  }
+}
+
+bool simulate(const simulation_request& request, const workload_choice& choice, std::vector<result_row>& rows) {
+  return experiment(request, choice).run(rows);
+}
+
+}  // namespace filch::cli
