@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <filch/blocked_range.hpp>
+#include <filch/detail/loop_blocks.hpp>
 #include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/shapes.hpp>
 #include <filch/scheduler.hpp>
@@ -34,7 +35,7 @@ template <class T, class Interval, class Combine>
 T reduce_intervals(std::uint64_t n, std::uint64_t grain, const Interval& interval, const Combine& combine) {
   const std::uint64_t size = leaf_size(n, grain);
   // Leaves of one iteration apart: the compiler then knows that they contain no loop.
-  if (size == 1) return reduce_leaves<T>(n, [&](std::uint64_t i) -> T { return interval(i, i + 1); }, combine);
+  if (size == 1) return reduce_leaves<T>(n, [interval](std::uint64_t i) -> T { return interval(i, i + 1); }, combine);
   return reduce_leaves<T>(
       n / size + (n % size != 0 ? 1 : 0),
       [&](std::uint64_t i) -> T { return interval(i * size, i * size + std::min(n - i * size, size)); }, combine);
@@ -93,12 +94,14 @@ T parallel_reduce(First first, Last last, const T& init, const Value& value, con
                   std::size_t grain = 0) {
   const auto shape = detail::shape_of(first, last);
   if (shape.size() == 0) return init;
+  using item = decltype(shape.item(0));
+  const detail::held_body<const Value, detail::by_value<Value, item>> held{value};
   return combine(T(init), detail::reduce_intervals<T>(
                               shape.size(), grain,
-                              [&](std::uint64_t low, std::uint64_t high) -> T {
-                                T sum = value(shape.item(low));
+                              [shape, held, &combine](std::uint64_t low, std::uint64_t high) -> T {
+                                T sum = held.get()(shape.item(low));
                                 for (std::uint64_t i = low + 1; i != high; ++i) {
-                                  sum = combine(std::move(sum), value(shape.item(i)));
+                                  sum = combine(std::move(sum), held.get()(shape.item(i)));
                                 }
                                 return sum;
                               },

@@ -9,7 +9,7 @@ namespace {
 
 /// Fewer iterations are not worth a piece.
 std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
-  return std::min(std::max(f.site->chunk, f.least), f.most);
+  return std::min(std::max(f.site->chunk, f.whole->grain), f.most);
 }
 
 bool can_give(const worker& w, const detail::loop_frame& f) noexcept {

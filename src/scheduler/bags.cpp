@@ -62,7 +62,6 @@ bag_part::bag_part(worker_core& owner, bag_whole& of) noexcept
             .last = 0,
             .number = ++owner.epoch,
             .head = owner.head.load(),
-            .least = 0,
             .most = 0,
             .site = nullptr,
             .gives = of.kind == bag_kind::standard,

@@ -128,9 +128,10 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
   loop_whole& whole = *f.whole;
   {
     const std::lock_guard lock(w.home->core().failures_mutex());
-    if (whole.error == nullptr || at < whole.error_at) {
-      whole.error = std::current_exception();
-      whole.error_at = at;
+    if (whole.failure == nullptr) {
+      whole.failure = std::make_unique<loop_failure>(std::current_exception(), at);
+    } else if (at < whole.failure->at) {
+      *whole.failure = {std::current_exception(), at};
     }
   }
   cut(whole, at);
@@ -141,7 +142,7 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
 }
 
 void rethrow_from(loop_whole& whole) {
-  if (whole.error != nullptr) std::rethrow_exception(std::exchange(whole.error, nullptr));
+  if (whole.failure != nullptr) std::rethrow_exception(std::exchange(whole.failure->error, nullptr));
 }
 
 }  // namespace filch::detail

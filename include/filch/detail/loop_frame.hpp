@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <stop_token>
 
 #include <filch/detail/worker_core.hpp>
@@ -39,6 +40,12 @@ enum class part_origin : std::uint8_t { whole, stolen, taken_back };
 using part_function = void (*)(worker_core&, loop_whole&, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
                                part_origin) noexcept;
 
+/// What an iteration threw.
+struct loop_failure {
+  std::exception_ptr error;
+  std::uint64_t at;  ///< which one
+};
+
 struct loop_whole {
   static constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
 
@@ -53,9 +60,7 @@ struct loop_whole {
   /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
   platform::atomic<std::uint64_t> cut_at{nowhere};
   platform::atomic<std::uint64_t> handed_out{0};  ///< kind `dynamic`: iterations that somebody has
-  // Under the scheduler's lock:
-  std::exception_ptr error{};
-  std::uint64_t error_at = 0;  ///< which iteration threw it
+  std::unique_ptr<loop_failure> failure{};        ///< of the lowest that threw; under the scheduler's lock
 };
 
 struct loop_frame {
@@ -64,9 +69,8 @@ struct loop_frame {
   std::uint64_t next;
   std::uint64_t last;
   std::uint64_t number;
-  slot* head;           ///< of the task stack when the frame began: which tasks are older
-  std::uint64_t least;  ///< bounds for the size of a chunk
-  std::uint64_t most;
+  slot* head;          ///< of the task stack when the frame began: which tasks are older
+  std::uint64_t most;  ///< iterations of a chunk
   loop_site* site;
   piece* newest = nullptr;
   std::uint32_t chunks = 0;  ///< kind `automatic`: into so many more it may be cut

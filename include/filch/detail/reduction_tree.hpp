@@ -2,7 +2,7 @@
 // so does its shape, so that the result has the same bits whoever computes which part of it (DESIGN section 2, rule 8).
 //
 // A tree of m leaves has the largest power of two below m on its left. Subtrees of more leaves than make a chunk are
-// forked; the others are computed by their caller, eight leaves in a row at the bottom.
+// forked; the others are computed by their caller, sixteen leaves in a row at the bottom.
 #pragma once
 
 #include <bit>
@@ -29,7 +29,7 @@ class reduction_tree {
   [[nodiscard]] T value(std::uint64_t m) const { return forked(0, m); }
 
  private:
-  static constexpr std::uint64_t row = 8;
+  static constexpr std::uint64_t row = 16;
 
   [[nodiscard]] static std::uint64_t left_of(std::uint64_t m) noexcept { return std::bit_floor(m - 1); }
 
@@ -67,33 +67,32 @@ class reduction_tree {
       T a = in_order(first, left);
       return combine_(std::move(a), in_order(first + left, m - left));
     }
-    if (m == row) {
-      T a = four(first);
-      return combine_(std::move(a), four(first + 4));
+    return below<row>(first, m);
+  }
+  /// Of m leaves, at most Most, which is a power of two.
+  template <std::uint64_t Most>
+  [[gnu::always_inline]] T below(std::uint64_t first, std::uint64_t m) const {
+    if constexpr (Most == 1) {
+      return leaf_(first);
+    } else {
+      if (m == Most) return all<Most>(first);
+      if (m <= Most / 2) return below<Most / 2>(first, m);
+      T a = all<Most / 2>(first);
+      return combine_(std::move(a), below<Most / 2>(first + Most / 2, m - Most / 2));
     }
-    if (m > 4) {
-      T a = four(first);
-      return combine_(std::move(a), few(first + 4, m - 4));
+  }
+  /// Of a whole power of two. Without a call or a loop in between, so that what leaves have in common is done once.
+  template <std::uint64_t Count>
+  [[gnu::always_inline]] T all(std::uint64_t first) const {
+    if constexpr (Count == 1) {
+      return leaf_(first);
+    } else {
+      T a = all<Count / 2>(first);
+      return combine_(std::move(a), all<Count / 2>(first + Count / 2));
     }
-    return few(first, m);
-  }
-  T few(std::uint64_t first, std::uint64_t m) const {
-    if (m == 4) return four(first);
-    if (m == 1) return leaf_(first);
-    T a = two(first);
-    if (m == 2) return a;
-    return combine_(std::move(a), leaf_(first + 2));
-  }
-  T two(std::uint64_t first) const {
-    T a = leaf_(first);
-    return combine_(std::move(a), leaf_(first + 1));
-  }
-  T four(std::uint64_t first) const {
-    T a = two(first);
-    return combine_(std::move(a), two(first + 2));
   }
 
-  const Leaf& leaf_;
+  Leaf leaf_;
   const Combine& combine_;
 };
 

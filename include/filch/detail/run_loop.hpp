@@ -19,14 +19,22 @@ constexpr bool is_lazy(loop_kind kind) noexcept {
          kind == loop_kind::lazy_breadth;
 }
 
-/// Runs a chunk, and notes how long it took.
+/// Runs a chunk. A function of its own, with a copy of the block: in it the compiler sees a plain loop over locals.
 template <class Block>
-[[gnu::noinline]] void run_timed(loop_site& site, const Block& block, std::uint64_t low, std::uint64_t high,
-                                 std::uint64_t& at) {
+[[gnu::noinline]] void run_chunk(const Block& of, std::uint64_t low, std::uint64_t high, std::uint64_t& at) {
+  const Block block = of;
+  block.run(low, high, at);
+}
+
+/// Runs a chunk, and now and then notes how long it took.
+template <class Block>
+void run_chunk_at(loop_site& site, const Block& block, std::uint64_t low, std::uint64_t high, std::uint64_t& at) {
+  if (--site.until_timed != 0) [[likely]]
+    return run_chunk(block, low, high, at);
   const std::uint64_t chunk = site.chunk;
   site.until_timed = loop_site::rarely;  // also for a chunk that throws
   const chunk_timer timer;
-  block.run(low, high, at);
+  run_chunk(block, low, high, at);
   const std::int64_t ns = timer.ns();
   // A shorter one says something only by being too long.
   if (!site.nests && site.chunk == chunk && (high - low >= chunk || ns > loop_site::chunk_ns)) site.took(ns);
@@ -38,52 +46,70 @@ inline bool must_look(const worker_core& w, const loop_frame& f) noexcept {
          f.whole->cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere;  // [LW1]
 }
 
+/// Chunks of one iteration, until the interval is empty.
 template <class Block>
+void run_each(worker_core& w, loop_frame& f, const Block& of, std::uint64_t& at) {
+  const Block block = of;
+  while (f.next < f.last) {
+    if (must_look(w, f)) [[unlikely]] {
+      attend_loop(w, f);
+      if (f.next == f.last) return;
+    }
+    at = f.next++;
+    block.run_one(at);
+  }
+}
+
+/// Chunks of about a microsecond, until the interval is empty or an iteration shows that there are loops in it.
+template <class Block>
+void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t& at) {
+  const std::uint64_t grain = f.whole->grain;
+  while (f.next < f.last && !(f.site->nests && grain == 1)) {
+    if (must_look(w, f)) [[unlikely]] {
+      attend_loop(w, f);
+      if (f.next == f.last) return;
+    }
+    std::uint64_t size = std::max(f.site->chunk, grain);
+    if (grain != 1) size -= size % grain;
+    size = std::min({size, f.most, f.last - f.next});
+    const std::uint64_t from = f.next;
+    f.next = from + size;
+    run_chunk_at(*f.site, block, from, from + size, at);
+  }
+}
+
+/// `Plain`: the way to split is `standard`, without a grain or a stop; known where nearly all loops begin.
+template <class Block, bool Plain>
 void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
               part_origin origin) noexcept {
-  const Block block = *static_cast<const Block*>(whole.block);
+  const Block& block = *static_cast<const Block*>(whole.block);
   loop_site& site = w.sites->of(&key_of<Block>);
   const inside_site here(w, site);
-  const bool lazy = is_lazy(whole.kind);
-  loop_frame f{
-      .whole = &whole,
-      .outer = w.loops,
-      .next = low,
-      .last = high,
-      .number = ++w.epoch,
-      .head = w.head.load(),
-      .least = whole.grain,
-      .most = whole.grain_given && lazy && whole.kind != loop_kind::standard ? whole.grain : loop_whole::nowhere,
-      .site = &site,
-      .chunks = chunks,
-      .gives = lazy,
-      .shared = !lazy || origin == part_origin::stolen,
-      .polls = whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard)};
+  const bool lazy = Plain || is_lazy(whole.kind);
+  const bool exact_chunks = !Plain && whole.grain_given && lazy && whole.kind != loop_kind::standard;
+  loop_frame f{.whole = &whole,
+               .outer = w.loops,
+               .next = low,
+               .last = high,
+               .number = ++w.epoch,
+               .head = w.head.load(),
+               .most = exact_chunks ? whole.grain : loop_whole::nowhere,
+               .site = &site,
+               .chunks = chunks,
+               .gives = lazy,
+               .shared = !lazy || origin == part_origin::stolen,
+               .polls = !Plain &&
+                        (whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard))};
   w.loops = &f;
   if (!lazy) begin_eager(w, f, origin);
   std::uint64_t at = low;
   try {
     do {
       while (f.next < f.last) {
-        if (must_look(w, f)) [[unlikely]] {
-          attend_loop(w, f);
-          if (f.next == f.last) break;
-        }
-        const std::uint64_t from = f.next;
-        if (site.nests && f.least == 1) {
-          at = from;
-          f.next = from + 1;
-          block.run_one(from);
-          continue;
-        }
-        std::uint64_t size = std::max(site.chunk, f.least);
-        if (f.least != 1) size -= size % f.least;
-        size = std::min({size, f.most, f.last - from});
-        f.next = from + size;
-        if (--site.until_timed == 0) [[unlikely]] {
-          run_timed(site, block, from, from + size, at);
+        if (site.nests && (Plain || whole.grain == 1)) {
+          run_each(w, f, block, at);
         } else {
-          block.run(from, from + size, at);
+          run_chunks(w, f, block, at);
         }
       }
     } while (f.shared && continue_loop(w, f));
@@ -93,19 +119,40 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   w.loops = f.outer;
 }
 
+/// A loop that fits into one chunk: nothing of it could be given away. False: it does not.
+template <class Block>
+bool run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
+  loop_site& site = w.sites->of(&key_of<Block>);
+  if (site.nests || size > site.chunk) return false;
+  if (w.must_attend(nullptr)) [[unlikely]]
+    attend(w);
+  const inside_site here(w, site);
+  std::uint64_t at = 0;
+  run_chunk_at(site, block, 0, size, at);
+  return true;
+}
+
 template <class Block>
 loop_status run_on(worker_core& w, const Block& block, splitting how, const std::stop_token* stop) {
   if (how.kind != loop_kind::inherited) [[unlikely]]
     check_kind(w, how.kind);
+  const loop_kind kind = how.kind != loop_kind::inherited ? how.kind : w.kind;
+  const bool plain = kind == loop_kind::standard && how.grain == 0 && stop == nullptr;
+  const std::uint64_t size = block.size();
+  if (size == 0 || (plain && run_at_once(w, block, size))) return loop_status::complete;
   loop_whole whole{.block = &block,
-                   .run_part = &run_part<Block>,
-                   .size = block.size(),
+                   .run_part = plain ? &run_part<Block, true> : &run_part<Block, false>,
+                   .size = size,
                    .grain = std::max<std::uint64_t>(1, how.grain),
                    .stop = stop,
-                   .kind = how.kind != loop_kind::inherited ? how.kind : w.kind,
+                   .kind = kind,
                    .grain_given = how.grain != 0};
-  if (stop != nullptr && stop->stop_requested()) return loop_status::stopped;
-  if (whole.size != 0) run_part<Block>(w, whole, 0, whole.size, 0, part_origin::whole);
+  if (plain) {
+    run_part<Block, true>(w, whole, 0, size, 0, part_origin::whole);
+  } else {
+    if (stop != nullptr && stop->stop_requested()) return loop_status::stopped;
+    run_part<Block, false>(w, whole, 0, size, 0, part_origin::whole);
+  }
   if (whole.cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere) [[unlikely]]  // [LW1]
     rethrow_from(whole);
   return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
