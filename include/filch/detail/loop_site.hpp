@@ -15,7 +15,7 @@ struct loop_site {
   static constexpr std::int64_t chunk_ns = 1000;
   static constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 20;
   /// Chunks from one that is timed to the next, once the size is found.
-  static constexpr std::uint32_t rarely = 16;
+  static constexpr std::uint32_t rarely = 64;
 
   const void* key = nullptr;
   std::uint64_t chunk = 1;
