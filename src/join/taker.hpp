@@ -14,7 +14,7 @@ struct loot {
   detail::slot* first = nullptr;
   std::uint32_t count = 0;
   seen_piece part = {};
-  explicit operator bool() const noexcept { return count != 0 || part; }
+  explicit operator bool() const noexcept { return victim != nullptr; }
 };
 
 class taker {

@@ -142,7 +142,7 @@ TEST_F(sampler_test, reports_a_wrong_result_once) {
   EXPECT_FALSE(sampler_->serial().is_wrong);
   ASSERT_EQ(sampler_->errors().size(), 1);
   EXPECT_EQ(sampler_->errors().front(),
-            "test:1: wrong result '41' from filch// with 1 worker; the serial run gave '42'");
+            "test:1: wrong result '41' from filch/// with 1 worker; the serial run gave '42'");
 }
 
 TEST_F(sampler_test, reports_a_serial_run_that_is_wrong) {
