@@ -24,6 +24,12 @@ for path in 'bin/filch$' 'lib/libfilch\.(a|so)' 'lib/cmake/filch/filchConfig\.cm
   'share/doc/filch/copyright$'; do
   expect "$contents" " \./usr/$path"
 done
+# What the programs of the virtual machine need, where they are built.
+if grep --quiet 'bin/filch-vm$' <<<"$contents"; then
+  for path in 'machines/generic\.json$' 'reproduce/lazy/paper\.json$' 'reproduce/lazy/table5\.json$'; do
+    expect "$contents" " \./usr/share/filch/$path"
+  done
+fi
 expect "$fields" "^Version: $version$"
 expect "$fields" '^Depends: .*libc6 \(>= '
 expect "$fields" '^Depends: .*libtbb'

@@ -65,9 +65,9 @@ std::vector<chosen_experiment> choose(const std::vector<reproduced_paper>& paper
                   fmt::format("{} has {}", paper.name, fmt::join(paper.experiments, ", ")));
   }
   std::vector<chosen_experiment> chosen;
-  for (const std::string& name : names) {
-    chosen.push_back({paper.name + "/" + name, reproduction_folder() / paper.name / (name + ".json")});
-  }
+  std::ranges::transform(names, std::back_inserter(chosen), [&](const std::string& name) -> chosen_experiment {
+    return {paper.name + "/" + name, reproduction_folder() / paper.name / (name + ".json")};
+  });
   return chosen;
 }
 

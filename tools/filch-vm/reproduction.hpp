@@ -1,7 +1,7 @@
 // An experiment of a paper as a file describes it: what to run, what the paper found, and what is claimed to hold.
 //
 // Such a file is a JSON object with the keys below. Wherever its values differ between the small and the paper's own
-// size, it has {"small": ..., "paper": ...} in their place. reproduce/README.md describes the keys for who writes one.
+// size, it has {"small": ..., "paper": ...} in their place. docs/reproduce.md describes the keys for who writes one.
 // Reading is strict: what is missing, misspelt or of the wrong kind is an error, because an experiment that silently
 // leaves something out would still look like a success.
 #pragma once
