@@ -2,9 +2,9 @@
 // others 2014, Section 7.3).
 //
 // `spmv` is declarative: the rows in parallel, and each row a reduction over its nonzeros. `spmv_rows` is the version
-// coarsened by hand: each row is serial code. Rows have between 1 and 99 nonzeros, 50 on average; as in the paper's
-// data there are 16 times as many rows as columns. All numbers are small and whole, so that sums are exact in any
-// order.
+// coarsened by hand: each row is serial code. Rows have between 1 and 999 nonzeros, 500 on average, as the
+// paper's 80,000 rows have, and there are 16 times as many rows as columns. All numbers are small and whole, so that
+// sums are exact in any order.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,10 +29,10 @@ namespace filch::bench {
 namespace {
 
 constexpr std::uint64_t seed = 80'000;
-constexpr std::uint64_t longest_row = 99;
+constexpr std::uint64_t longest_row = 999;
 constexpr std::uint64_t rows_per_column = 16;
 constexpr int products = 20;
-constexpr std::int64_t most_rows = 10'000'000;
+constexpr std::int64_t most_rows = 1'000'000;
 
 vm::work nonzero("spmv_nonzero");
 
@@ -161,10 +161,10 @@ class spmv_instance final : public instance {
 
 workload make_workload(std::string name, std::string summary, rows are) {
   auto make = [name, are](std::string_view size) -> std::unique_ptr<instance> {
-    const size_context context{name, size, "200000"};
+    const size_context context{name, size, "20000"};
     return std::make_unique<spmv_instance>(static_cast<std::uint64_t>(parse_whole(context, size, 1, most_rows)), are);
   };
-  return {std::move(name), std::move(summary), "200000", {"20000", "200000", "800000"}, std::move(make), "2000"};
+  return {std::move(name), std::move(summary), "20000", {"2000", "20000", "80000"}, std::move(make), "400"};
 }
 
 }  // namespace

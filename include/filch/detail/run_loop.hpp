@@ -41,22 +41,21 @@ void run_chunk_at(loop_site& site, const Block& block, std::uint64_t low, std::u
 }
 
 /// Before a chunk: does anybody want something, or does the loop end early?
-inline bool must_look(const worker_core& w, const loop_frame& f) noexcept {
-  return w.attention.load(std::memory_order_relaxed) == nullptr || f.polls ||     // [AT1]
-         f.whole->cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere;  // [LW1]
+inline bool must_look(const worker_core& w, const loop_whole& whole, bool polls) noexcept {
+  return w.attention.load(std::memory_order_relaxed) == nullptr || polls ||    // [AT1]
+         whole.cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere;  // [LW1]
 }
 
-/// Chunks of one iteration, until the interval is empty.
-template <class Block>
-void run_each(worker_core& w, loop_frame& f, const Block& of, std::uint64_t& at) {
+/// Chunks of one iteration, until the interval is empty. The one in progress is the one before `next`.
+template <bool Plain, class Block>
+void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Block& of) {
   const Block block = of;
   while (f.next < f.last) {
-    if (must_look(w, f)) [[unlikely]] {
+    if (must_look(w, whole, !Plain && f.polls)) [[unlikely]] {
       attend_loop(w, f);
       if (f.next == f.last) return;
     }
-    at = f.next++;
-    block.run_one(at);
+    block.run_one(f.next++);
   }
 }
 
@@ -65,7 +64,7 @@ template <class Block>
 void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t& at) {
   const std::uint64_t grain = f.whole->grain;
   while (f.next < f.last && !(f.site->nests && grain == 1)) {
-    if (must_look(w, f)) [[unlikely]] {
+    if (must_look(w, *f.whole, f.polls)) [[unlikely]] {
       attend_loop(w, f);
       if (f.next == f.last) return;
     }
@@ -102,19 +101,20 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
                         (whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard))};
   w.loops = &f;
   if (!lazy) begin_eager(w, f, origin);
-  std::uint64_t at = low;
+  std::uint64_t at = loop_whole::nowhere;  // the iteration that threw, where it is not the one before `next`
   try {
     do {
       while (f.next < f.last) {
         if (site.nests && (Plain || whole.grain == 1)) {
-          run_each(w, f, block, at);
+          at = loop_whole::nowhere;
+          run_each<Plain>(w, whole, f, block);
         } else {
           run_chunks(w, f, block, at);
         }
       }
     } while (f.shared && continue_loop(w, f));
   } catch (...) {
-    fail_loop(w, f, at);
+    fail_loop(w, f, at != loop_whole::nowhere ? at : f.next - 1);
   }
   w.loops = f.outer;
 }
