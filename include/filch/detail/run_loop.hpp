@@ -63,7 +63,7 @@ void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Bloc
 template <class Block>
 void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t& at) {
   const std::uint64_t grain = f.whole->grain;
-  while (f.next < f.last && !(f.site->nests && grain == 1)) {
+  while (f.next < f.last && (!f.site->nests || grain != 1)) {
     if (must_look(w, *f.whole, f.polls)) [[unlikely]] {
       attend_loop(w, f);
       if (f.next == f.last) return;
