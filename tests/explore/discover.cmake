@@ -1,6 +1,6 @@
 # After each build: one test for each scenario that the program knows. Called with PROGRAM, SECONDS and FILE.
 execute_process(COMMAND ${PROGRAM} --list OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "(^|\n)[a-z_]+" names "${listed}")
+string(REGEX MATCHALL "(^|\n)[a-z0-9_]+" names "${listed}")
 set(tests "")
 foreach(name IN LISTS names)
   string(STRIP ${name} name)
