@@ -52,9 +52,9 @@ class reduction_tree {
 
   [[gnu::noinline]] T timed(loop_site& site, std::uint64_t first, std::uint64_t m) const {
     const std::uint64_t chunk = site.chunk;
+    site.until_timed = loop_site::rarely;  // also for leaves that throw, or that contain this very reduction
     const chunk_timer timer;
     T result = in_order(first, m);
-    site.until_timed = loop_site::rarely;
     // Shorter than a chunk, it only shows that a chunk is too long.
     if (!site.nests && site.chunk == chunk && (2 * m > chunk || timer.ns() > loop_site::chunk_ns))
       site.took(timer.ns());
