@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
@@ -11,7 +12,9 @@
 #include <filch/blocked_range.hpp>
 #include <filch/detail/loop_blocks.hpp>
 #include <filch/detail/reduction_tree.hpp>
+#include <filch/detail/run_loop.hpp>
 #include <filch/detail/shapes.hpp>
+#include <filch/fork_join.hpp>
 #include <filch/scheduler.hpp>
 
 namespace filch {
@@ -22,23 +25,82 @@ inline std::uint64_t leaf_size(std::uint64_t n, std::uint64_t grain) noexcept {
   return grain != 0 ? grain : std::max<std::uint64_t>(1, n / most_leaves + (n % most_leaves != 0 ? 1 : 0));
 }
 
+/// The leaves [first, first + m) of a tree that nobody shares.
 template <class T, class Leaf, class Combine>
-T reduce_leaves(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
-  const auto tree = [&] { return reduction_tree<T, Leaf, Combine>(leaf, combine).value(leaves); };
-  if (self == &foreign_worker) [[unlikely]]
-    return scheduler::default_scheduler().run(tree);
-  return tree();
+T reduce_alone(std::uint64_t first, std::uint64_t m, const Leaf& leaf, const Combine& combine) {
+  if (m == 1) return leaf(first);
+  const std::uint64_t left = std::bit_floor(m - 1);
+  T a = reduce_alone<T>(first, left, leaf, combine);
+  return combine(std::move(a), reduce_alone<T>(first + left, m - left, leaf, combine));
 }
 
-/// interval(low, high) makes the value of the iterations [low, high). n > 0.
-template <class T, class Interval, class Combine>
-T reduce_intervals(std::uint64_t n, std::uint64_t grain, const Interval& interval, const Combine& combine) {
+template <class T, class Leaf, class Combine>
+T reduce_shared(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
+  reduction_result<T> result(leaves);
+  run_loop(reduction_block<T, Leaf, Combine>(leaf, combine, result), {});
+  return result.take();
+}
+
+template <class T, class Leaf, class Combine>
+T reduce_leaves(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
+  if (leaves > most_leaves) [[unlikely]] {
+    // Nodes of the same tree are shared, not leaves.
+    const std::uint64_t size = std::bit_ceil(leaves / most_leaves + 1);
+    const auto node = [&](std::uint64_t i) -> T {
+      return reduce_alone<T>(i * size, std::min(size, leaves - i * size), leaf, combine);
+    };
+    return reduce_shared<T>((leaves - 1) / size + 1, node, combine);
+  }
+  return reduce_shared<T>(leaves, leaf, combine);
+}
+
+/// The values of a loop over single items.
+template <class T, class Shape, class Held, class Combine>
+struct item_sums {
+  Shape shape;
+  Held held;
+  const Combine& combine;
+
+  [[nodiscard, gnu::always_inline]] T one(std::uint64_t i) const { return held.get()(shape.item(i)); }
+  [[nodiscard]] T interval(std::uint64_t low, std::uint64_t high) const {
+    T sum = one(low);
+    for (std::uint64_t i = low + 1; i != high; ++i) sum = combine(std::move(sum), one(i));
+    return sum;
+  }
+};
+
+/// The values of a loop over parts of a range.
+template <class T, class Shape, class Body>
+struct range_sums {
+  using range = typename Shape::range;
+  Shape shape;
+  const T& identity;
+  const Body& body;
+
+  [[nodiscard]] T one(std::uint64_t i) const { return interval(i, i + 1); }
+  [[nodiscard]] T interval(std::uint64_t low, std::uint64_t high) const {
+    T sum = identity;
+    std::uint64_t at = low;
+    shape.visit(low, high, at, [&](const range& part) { sum = body(part, std::move(sum)); });
+    return sum;
+  }
+};
+
+/// Leaves of one iteration. Inlined, so that the compiler sees what they have in common.
+template <class T, class Sums>
+struct single_iterations {
+  Sums sums;
+  [[gnu::always_inline]] T operator()(std::uint64_t i) const { return sums.one(i); }
+};
+
+/// n > 0.
+template <class T, class Sums, class Combine>
+T reduce_iterations(std::uint64_t n, std::uint64_t grain, const Sums& sums, const Combine& combine) {
   const std::uint64_t size = leaf_size(n, grain);
-  // Leaves of one iteration apart: the compiler then knows that they contain no loop.
-  if (size == 1) return reduce_leaves<T>(n, [interval](std::uint64_t i) -> T { return interval(i, i + 1); }, combine);
+  if (size == 1) return reduce_leaves<T>(n, single_iterations<T, Sums>{sums}, combine);
   return reduce_leaves<T>(
       n / size + (n % size != 0 ? 1 : 0),
-      [&](std::uint64_t i) -> T { return interval(i * size, i * size + std::min(n - i * size, size)); }, combine);
+      [&](std::uint64_t i) -> T { return sums.interval(i * size, i * size + std::min(n - i * size, size)); }, combine);
 }
 
 /// Any splittable range: the tree is that of its halves.
@@ -70,15 +132,8 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
   if (range.empty()) return identity;
   if constexpr (requires { detail::shape_of(range); }) {
     const auto shape = detail::shape_of(range);
-    return detail::reduce_intervals<T>(
-        shape.size(), detail::grain_of(range),
-        [&](std::uint64_t low, std::uint64_t high) -> T {
-          T sum = identity;
-          std::uint64_t at = low;
-          shape.visit(low, high, at, [&](const Range& part) { sum = body(part, std::move(sum)); });
-          return sum;
-        },
-        combine);
+    const detail::range_sums<T, std::remove_const_t<decltype(shape)>, Body> sums{shape, identity, body};
+    return detail::reduce_iterations<T>(shape.size(), detail::grain_of(range), sums, combine);
   } else {
     return detail::reduce_halves<T>(range, identity, body, combine);
   }
@@ -95,17 +150,9 @@ T parallel_reduce(First first, Last last, const T& init, const Value& value, con
   const auto shape = detail::shape_of(first, last);
   if (shape.size() == 0) return init;
   using item = decltype(shape.item(0));
-  const detail::held_body<const Value, detail::by_value<Value, item>> held{value};
-  return combine(T(init), detail::reduce_intervals<T>(
-                              shape.size(), grain,
-                              [shape, held, &combine](std::uint64_t low, std::uint64_t high) -> T {
-                                T sum = held.get()(shape.item(low));
-                                for (std::uint64_t i = low + 1; i != high; ++i) {
-                                  sum = combine(std::move(sum), held.get()(shape.item(i)));
-                                }
-                                return sum;
-                              },
-                              combine));
+  using held = detail::held_body<const Value, detail::by_value<Value, item>>;
+  const detail::item_sums<T, std::remove_const_t<decltype(shape)>, held, Combine> sums{shape, {value}, combine};
+  return combine(T(init), detail::reduce_iterations<T>(shape.size(), grain, sums, combine));
 }
 
 }  // namespace filch

@@ -123,7 +123,7 @@ bool continue_bag(bag_part& part) noexcept {
 void fail_bag(bag_part& part) noexcept {
   worker& w = owner_of(part);
   {
-    const std::lock_guard lock(w.home->core().failures_mutex());
+    const std::lock_guard lock(w.home->core().loops_mutex());
     if (part.whole.error == nullptr) part.whole.error = std::current_exception();
   }
   part.whole.ended.store(true, std::memory_order_relaxed);  // [BW1]

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <filch/detail/loop_frame.hpp>
+#include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/run_loop.hpp>
 
 #include "loop/carve.hpp"
@@ -127,7 +128,7 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
   auto& w = static_cast<worker&>(core);
   loop_whole& whole = *f.whole;
   {
-    const std::lock_guard lock(w.home->core().failures_mutex());
+    const std::lock_guard lock(w.home->core().loops_mutex());
     if (whole.failure == nullptr) {
       whole.failure = std::make_unique<loop_failure>(std::current_exception(), at);
     } else if (at < whole.failure->at) {
@@ -139,6 +140,25 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
   f.next = f.last;
   while (take_back_newest(w, f)) f.next = f.last;
   wait_for_pieces(w, f, nullptr);
+}
+
+left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
+  const std::lock_guard lock(static_cast<worker&>(core).home->core().loops_mutex());
+  for (left_value** link = &values_; *link != nullptr; link = &(*link)->next) {
+    left_value* const other = *link;
+    if (!other->node.is_sibling_of(mine.node)) continue;
+    *link = other->next;
+    return other;
+  }
+  mine.next = values_;
+  values_ = &mine;
+  return nullptr;
+}
+
+left_value* value_meeting::take_any() noexcept {
+  left_value* const any = values_;
+  if (any != nullptr) values_ = any->next;
+  return any;
 }
 
 void rethrow_from(loop_whole& whole) {

@@ -34,7 +34,7 @@ class scheduler_core {
   [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
   [[nodiscard]] detached_board& board() noexcept { return board_; }
   /// Guards the exceptions of loops.
-  [[nodiscard]] platform::mutex& failures_mutex() noexcept { return failures_mutex_; }
+  [[nodiscard]] platform::mutex& loops_mutex() noexcept { return loops_mutex_; }
 
  private:
   worker& add_worker();
@@ -50,7 +50,7 @@ class scheduler_core {
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;
-  platform::mutex failures_mutex_;
+  platform::mutex loops_mutex_;
   std::vector<worker*> free_guests_;
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off

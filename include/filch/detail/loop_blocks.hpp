@@ -9,6 +9,8 @@
 
 namespace filch::detail {
 
+struct worker_core;
+
 /// A body that is small and has no state to keep: better copied into each chunk's registers than reached through a
 /// pointer that every store in the loop might change.
 template <class Body, class... Args>
@@ -30,25 +32,32 @@ struct held_body<Body, true> {
   [[nodiscard]] const Body& get() const noexcept { return body; }
 };
 
+/// What a worker gathers while it runs a part of a loop that has no result.
+struct no_values {};
+
 /// A loop over single items: its shape and its body. To be copied by who runs a part of it.
 template <class Shape, class Body>
 struct item_block {
   Shape shape;
   held_body<Body, by_value<Body, decltype(std::declval<Shape>().item(0))>> held;
 
+  using values = no_values;
+
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 
-  void run_one(std::uint64_t i) const { held.get()(shape.item(i)); }
+  void run_one(std::uint64_t i, no_values& /*none*/) const { held.get()(shape.item(i)); }
   /// Runs [low, high). `at`: the number in progress, for whoever has to know which one threw.
-  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at) const {
+  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& none) const {
     std::uint64_t i = low;
     try {
-      for (; i != high; ++i) run_one(i);
+      for (; i != high; ++i) run_one(i, none);
     } catch (...) {
       at = i;
       throw;
     }
   }
+  /// An interval whose values were gathered is over.
+  void end(worker_core& /*w*/, std::uint64_t /*end*/, no_values& /*none*/) const noexcept {}
 };
 
 /// A loop over parts of a range.
@@ -58,16 +67,19 @@ struct range_block {
   Shape shape;
   held_body<Body, by_value<Body, const range&>> held;
 
+  using values = no_values;
+
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 
-  void run_one(std::uint64_t i) const {
+  void run_one(std::uint64_t i, no_values& none) const {
     std::uint64_t at = i;
-    run(i, i + 1, at);
+    run(i, i + 1, at, none);
   }
-  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at) const {
+  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& /*none*/) const {
     at = low;
     shape.visit(low, high, at, [&](const range& part) { held.get()(part); });
   }
+  void end(worker_core& /*w*/, std::uint64_t /*end*/, no_values& /*none*/) const noexcept {}
 };
 
 template <class Shape, class Body>

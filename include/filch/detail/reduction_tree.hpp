@@ -1,87 +1,217 @@
 // The fixed tree in which reductions combine: its leaves depend on the number of iterations and on the grain alone, and
 // so does its shape, so that the result has the same bits whoever computes which part of it (DESIGN section 2, rule 8).
 //
-// A tree of m leaves has the largest power of two below m on its left. Subtrees of more leaves than make a chunk are
-// forked; the others are computed by their caller, sixteen leaves in a row at the bottom.
+// The tree is that of a binary counter. Its nodes of size s, a power of two, begin at the multiples of s; the last one
+// may have fewer leaves, and one whose right half has none is its left half. So a worker that goes through any interval
+// of leaves from left to right holds at most two values of each size, and needs to know nothing but where it began.
 #pragma once
 
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <tuple>
+#include <memory>
+#include <optional>
 #include <utility>
-
-#include <filch/detail/loop_site.hpp>
-#include <filch/detail/worker_core.hpp>
-#include <filch/fork_join.hpp>
 
 namespace filch::detail {
 
-/// Leaves of a reduction without a grain, at most.
+struct worker_core;
+
+/// Leaves of a reduction that workers share, at most.
 inline constexpr std::uint64_t most_leaves = 2048;
 
-/// `leaf(i)` makes the value of leaf i; `combine(a, b)` that of two neighbours.
-template <class T, class Leaf, class Combine>
-class reduction_tree {
- public:
-  reduction_tree(const Leaf& leaf, const Combine& combine) noexcept : leaf_(leaf), combine_(combine) {}
+/// A node of a tree: `size` leaves from `first` on, or those of them that there are.
+struct tree_node {
+  std::uint64_t first;
+  std::uint64_t size;
 
-  /// The value of leaves 0 .. m-1. m > 0.
-  [[nodiscard]] T value(std::uint64_t m) const { return forked(0, m); }
+  [[nodiscard]] bool is_right() const noexcept { return (first & size) != 0; }
+  [[nodiscard]] bool is_root(std::uint64_t leaves) const noexcept { return first == 0 && size >= leaves; }
+  [[nodiscard]] tree_node parent() const noexcept { return {first & ~size, 2 * size}; }
+  /// Two nodes with the same parent.
+  [[nodiscard]] bool is_sibling_of(tree_node other) const noexcept {
+    return size == other.size && (first ^ other.first) == size;
+  }
+};
+
+/// The largest node that is [first, end) in a tree of so many leaves. [first, end) is a node.
+inline tree_node node_of(std::uint64_t first, std::uint64_t end, std::uint64_t leaves) noexcept {
+  if (end != leaves) return {first, end - first};
+  // The end of the tree: with nothing to their right, nodes are their parents, up to the next that is a right half.
+  return {first, first != 0 ? first & -first : std::bit_ceil(leaves)};
+}
+
+/// The values of an interval of leaves, added from left to right. Siblings are combined as soon as both are there.
+template <class T>
+class open_values {
+ public:
+  open_values() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the storage alone
+  ~open_values() { clear(); }
+  open_values(const open_values&) = delete;
+  open_values& operator=(const open_values&) = delete;
+
+  /// Adds a node's value, next to what is there.
+  template <class Combine>
+  void add(tree_node node, T value, const Combine& combine) {
+    if (count_ != 0 && node.is_right() && firsts_[count_ - 1] == node.first - node.size) {
+      add(node.parent(), combine(pop(), std::move(value)), combine);
+    } else {
+      push(node.first, std::move(value));
+    }
+  }
+  /// The interval ends where the tree does.
+  template <class Combine>
+  void close(const Combine& combine) {
+    while (count_ > 1) {
+      const std::uint64_t first = firsts_[count_ - 1];
+      const std::uint64_t left = first & (first - 1);
+      if (firsts_[count_ - 2] != left) return;
+      T right = pop();
+      T value = combine(pop(), std::move(right));
+      push(left, std::move(value));
+    }
+  }
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] std::uint64_t first_of_newest() const noexcept { return firsts_[count_ - 1]; }
+  /// Takes the rightmost value out.
+  T pop() {
+    T* const top = at(--count_);
+    T value = std::move(*top);
+    std::destroy_at(top);
+    return value;
+  }
+  void clear() noexcept {
+    while (count_ != 0) std::destroy_at(at(--count_));
+  }
+
+ private:
+  static constexpr std::size_t most = 2 * std::bit_width(most_leaves);
+
+  void push(std::uint64_t first, T&& value) {
+    std::construct_at(at(count_), std::move(value));
+    firsts_[count_++] = first;
+  }
+  [[nodiscard]] T* at(std::size_t i) noexcept { return &values_[i].value; }
+
+  union room {
+    room() noexcept {}   // NOLINT(modernize-use-equals-default): the value is not one yet
+    ~room() noexcept {}  // NOLINT(modernize-use-equals-default)
+    T value;
+  };
+  std::size_t count_ = 0;
+  std::array<std::uint64_t, most> firsts_;  // of each value, the first leaf
+  std::array<room, most> values_;
+};
+
+/// A value that waits for its sibling's.
+struct left_value {
+  explicit left_value(tree_node of) noexcept : node(of) {}
+  tree_node node;
+  left_value* next = nullptr;
+};
+
+/// Where the workers of a reduction leave values whose siblings others have. The second of two to come combines them.
+class value_meeting {
+ public:
+  /// Leaves `mine`, or takes its sibling out, which the caller then owns. Any thread.
+  [[nodiscard]] left_value* meet(worker_core& w, left_value& mine) noexcept;
+  /// Takes out any value; null: there are none. Once nobody leaves any more.
+  [[nodiscard]] left_value* take_any() noexcept;
+
+ private:
+  left_value* values_ = nullptr;  // under the scheduler's lock
+};
+
+/// The result of a reduction, and what of it is still apart.
+template <class T>
+class reduction_result {
+ public:
+  explicit reduction_result(std::uint64_t leaves) noexcept : leaves_(leaves) {}
+  ~reduction_result() {
+    while (left_value* const v = meeting_.take_any()) delete static_cast<left*>(v);
+  }
+  reduction_result(const reduction_result&) = delete;
+  reduction_result& operator=(const reduction_result&) = delete;
+
+  [[nodiscard]] std::uint64_t leaves() const noexcept { return leaves_; }
+
+  /// Once all leaves are in.
+  [[nodiscard]] T take() { return *std::move(root_); }
+
+  /// Takes the values of an interval that ends at `end`. Any thread.
+  template <class Combine>
+  void add(worker_core& w, open_values<T>& values, std::uint64_t end, const Combine& combine) {
+    if (end == leaves_) values.close(combine);
+    while (!values.empty()) {
+      const std::uint64_t first = values.first_of_newest();
+      const tree_node node = node_of(first, end, leaves_);
+      if (node.is_root(leaves_)) {
+        root_.emplace(values.pop());
+      } else {
+        add_one(w, std::make_unique<left>(node, values.pop()), combine);
+      }
+      end = first;
+    }
+  }
+
+ private:
+  struct left : left_value {
+    left(tree_node of, T&& v) : left_value(of), value(std::move(v)) {}
+    T value;
+  };
+
+  template <class Combine>
+  void add_one(worker_core& w, std::unique_ptr<left> mine, const Combine& combine) {
+    while (left_value* const met = meeting_.meet(w, *mine)) {
+      std::unique_ptr<left> other(static_cast<left*>(met));
+      if (mine->node.is_right()) std::swap(mine, other);
+      T value = combine(std::move(mine->value), std::move(other->value));
+      tree_node node = mine->node.parent();
+      if (node.first + node.size >= leaves_) node = node_of(node.first, leaves_, leaves_);
+      if (node.is_root(leaves_)) {
+        root_.emplace(std::move(value));
+        return;
+      }
+      mine = std::make_unique<left>(node, std::move(value));
+    }
+    static_cast<void>(mine.release());  // the meeting has it
+  }
+
+  std::uint64_t leaves_;
+  value_meeting meeting_;
+  std::optional<T> root_;  // written by whoever combines the last two
+};
+
+/// A reduction as a loop over leaves: `leaf(i)` makes the value of leaf i; `combine(a, b)` that of two neighbours.
+template <class T, class Leaf, class Combine>
+class reduction_block {
+ public:
+  reduction_block(const Leaf& leaf, const Combine& combine, reduction_result<T>& result) noexcept
+      : leaf_(leaf), combine_(combine), result_(result) {}
+
+  using values = open_values<T>;
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return result_.leaves(); }
+
+  void run_one(std::uint64_t i, values& sums) const { sums.add({i, 1}, leaf_(i), combine_); }
+
+  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, values& sums) const {
+    at = low;
+    std::uint64_t i = low;
+    for (; i % row != 0 && i != high; ++i) run_one(i, sums);
+    for (; high - i >= row; i += row) sums.add({i, row}, all<row>(i), combine_);
+    for (; high - i >= short_row; i += short_row) sums.add({i, short_row}, all<short_row>(i), combine_);
+    for (; i != high; ++i) run_one(i, sums);
+  }
+
+  void end(worker_core& w, std::uint64_t end, values& sums) const { result_.add(w, sums, end, combine_); }
 
  private:
   static constexpr std::uint64_t row = 16;
+  static constexpr std::uint64_t short_row = 4;
 
-  [[nodiscard]] static std::uint64_t left_of(std::uint64_t m) noexcept { return std::bit_floor(m - 1); }
-
-  T forked(std::uint64_t first, std::uint64_t m) const {
-    worker_core& w = *self;
-    loop_site& site = w.sites->of(&key_of<reduction_tree>);
-    if (m <= site.chunk) return alone(w, site, first, m);
-    const std::uint64_t left = left_of(m);
-    auto [a, b] =
-        fork_join_pair<true>([&] { return forked(first, left); }, [&] { return forked(first + left, m - left); });
-    return combine_(std::move(a), std::move(b));
-  }
-
-  T alone(worker_core& w, loop_site& site, std::uint64_t first, std::uint64_t m) const {
-    const inside_site here(w, site);
-    if (--site.until_timed == 0) [[unlikely]]
-      return timed(site, first, m);
-    return in_order(first, m);
-  }
-
-  [[gnu::noinline]] T timed(loop_site& site, std::uint64_t first, std::uint64_t m) const {
-    const std::uint64_t chunk = site.chunk;
-    site.until_timed = loop_site::rarely;  // also for leaves that throw, or that contain this very reduction
-    const chunk_timer timer;
-    T result = in_order(first, m);
-    // Shorter than a chunk, it only shows that a chunk is too long.
-    if (!site.nests && site.chunk == chunk && (2 * m > chunk || timer.ns() > loop_site::chunk_ns))
-      site.took(timer.ns());
-    return result;
-  }
-
-  T in_order(std::uint64_t first, std::uint64_t m) const {
-    if (m > row) {
-      const std::uint64_t left = left_of(m);
-      T a = in_order(first, left);
-      return combine_(std::move(a), in_order(first + left, m - left));
-    }
-    return below<row>(first, m);
-  }
-  /// Of m leaves, at most Most, which is a power of two.
-  template <std::uint64_t Most>
-  [[gnu::always_inline]] T below(std::uint64_t first, std::uint64_t m) const {
-    if constexpr (Most == 1) {
-      return leaf_(first);
-    } else {
-      if (m == Most) return all<Most>(first);
-      if (m <= Most / 2) return below<Most / 2>(first, m);
-      T a = all<Most / 2>(first);
-      return combine_(std::move(a), below<Most / 2>(first + Most / 2, m - Most / 2));
-    }
-  }
-  /// Of a whole power of two. Without a call or a loop in between, so that what leaves have in common is done once.
+  /// A whole node, without a call or a loop in between, so that what leaves have in common is done once.
   template <std::uint64_t Count>
   [[gnu::always_inline]] T all(std::uint64_t first) const {
     if constexpr (Count == 1) {
@@ -94,6 +224,7 @@ class reduction_tree {
 
   Leaf leaf_;
   const Combine& combine_;
+  reduction_result<T>& result_;
 };
 
 }  // namespace filch::detail

@@ -21,20 +21,22 @@ constexpr bool is_lazy(loop_kind kind) noexcept {
 
 /// Runs a chunk. A function of its own, with a copy of the block: in it the compiler sees a plain loop over locals.
 template <class Block>
-[[gnu::noinline]] void run_chunk(const Block& of, std::uint64_t low, std::uint64_t high, std::uint64_t& at) {
+[[gnu::noinline]] void run_chunk(const Block& of, std::uint64_t low, std::uint64_t high, std::uint64_t& at,
+                                 typename Block::values& values) {
   const Block block = of;
-  block.run(low, high, at);
+  block.run(low, high, at, values);
 }
 
 /// Runs a chunk, and now and then notes how long it took.
 template <class Block>
-void run_chunk_at(loop_site& site, const Block& block, std::uint64_t low, std::uint64_t high, std::uint64_t& at) {
+void run_chunk_at(loop_site& site, const Block& block, std::uint64_t low, std::uint64_t high, std::uint64_t& at,
+                  typename Block::values& values) {
   if (--site.until_timed != 0) [[likely]]
-    return run_chunk(block, low, high, at);
+    return run_chunk(block, low, high, at, values);
   const std::uint64_t chunk = site.chunk;
   site.until_timed = loop_site::rarely;  // also for a chunk that throws
   const chunk_timer timer;
-  run_chunk(block, low, high, at);
+  run_chunk(block, low, high, at, values);
   const std::int64_t ns = timer.ns();
   // A shorter one says something only by being too long.
   if (!site.nests && site.chunk == chunk && (high - low >= chunk || ns > loop_site::chunk_ns)) site.took(ns);
@@ -48,20 +50,21 @@ inline bool must_look(const worker_core& w, const loop_whole& whole, bool polls)
 
 /// Chunks of one iteration, until the interval is empty. The one in progress is the one before `next`.
 template <bool Plain, class Block>
-void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Block& of) {
+void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Block& of,
+              typename Block::values& values) {
   const Block block = of;
   while (f.next < f.last) {
     if (must_look(w, whole, !Plain && f.polls)) [[unlikely]] {
       attend_loop(w, f);
       if (f.next == f.last) return;
     }
-    block.run_one(f.next++);
+    block.run_one(f.next++, values);
   }
 }
 
 /// Chunks of about a microsecond, until the interval is empty or an iteration shows that there are loops in it.
 template <class Block>
-void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t& at) {
+void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t& at, typename Block::values& values) {
   const std::uint64_t grain = f.whole->grain;
   while (f.next < f.last && (!f.site->nests || grain != 1)) {
     if (must_look(w, *f.whole, f.polls)) [[unlikely]] {
@@ -73,7 +76,7 @@ void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t
     size = std::min({size, f.most, f.last - f.next});
     const std::uint64_t from = f.next;
     f.next = from + size;
-    run_chunk_at(*f.site, block, from, from + size, at);
+    run_chunk_at(*f.site, block, from, from + size, at, values);
   }
 }
 
@@ -102,17 +105,21 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   w.loops = &f;
   if (!lazy) begin_eager(w, f, origin);
   std::uint64_t at = loop_whole::nowhere;  // the iteration that threw, where it is not the one before `next`
+  typename Block::values values;
   try {
-    do {
+    for (bool more = true; more;) {
       while (f.next < f.last) {
         if (site.nests && (Plain || whole.grain == 1)) {
           at = loop_whole::nowhere;
-          run_each<Plain>(w, whole, f, block);
+          run_each<Plain>(w, whole, f, block, values);
         } else {
-          run_chunks(w, f, block, at);
+          run_chunks(w, f, block, at, values);
         }
       }
-    } while (f.shared && continue_loop(w, f));
+      const std::uint64_t end = f.next;
+      more = f.shared && continue_loop(w, f);
+      if (!more || f.next != end) block.end(w, end, values);
+    }
   } catch (...) {
     fail_loop(w, f, at != loop_whole::nowhere ? at : f.next - 1);
   }
@@ -128,7 +135,9 @@ bool run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
     attend(w);
   const inside_site here(w, site);
   std::uint64_t at = 0;
-  run_chunk_at(site, block, 0, size, at);
+  typename Block::values values;
+  run_chunk_at(site, block, 0, size, at, values);
+  block.end(w, size, values);
   return true;
 }
 
