@@ -34,24 +34,30 @@ T reduce_alone(std::uint64_t first, std::uint64_t m, const Leaf& leaf, const Com
   return combine(std::move(a), reduce_alone<T>(first + left, m - left, leaf, combine));
 }
 
-template <class T, class Leaf, class Combine>
-T reduce_shared(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
+/// make_leaf() makes what makes the value of a leaf: where it is kept, since copies of what has just been written cost.
+template <class T, class MakeLeaf, class Combine>
+[[gnu::always_inline]] inline T reduce_shared(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine) {
   reduction_result<T> result(leaves);
-  run_loop(reduction_block<T, Leaf, Combine>(leaf, combine, result), {});
+  const reduction_block<T, decltype(make_leaf()), Combine> block{make_leaf(), combine, result};
+  run_loop(block, {});
   return result.take();
 }
 
 template <class T, class Leaf, class Combine>
-T reduce_leaves(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
-  if (leaves > most_leaves) [[unlikely]] {
-    // Nodes of the same tree are shared, not leaves.
-    const std::uint64_t size = std::bit_ceil(leaves / most_leaves + 1);
-    const auto node = [&](std::uint64_t i) -> T {
-      return reduce_alone<T>(i * size, std::min(size, leaves - i * size), leaf, combine);
-    };
-    return reduce_shared<T>((leaves - 1) / size + 1, node, combine);
-  }
-  return reduce_shared<T>(leaves, leaf, combine);
+[[gnu::noinline]] T reduce_nodes(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
+  const std::uint64_t size = std::bit_ceil(leaves / most_leaves + 1);
+  const auto node = [&](std::uint64_t i) -> T {
+    return reduce_alone<T>(i * size, std::min(size, leaves - i * size), leaf, combine);
+  };
+  return reduce_shared<T>((leaves - 1) / size + 1, [&] { return node; }, combine);
+}
+
+/// More leaves than workers share: they share nodes of the same tree.
+template <class T, class MakeLeaf, class Combine>
+[[gnu::always_inline]] inline T reduce_leaves(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine) {
+  if (leaves > most_leaves) [[unlikely]]
+    return reduce_nodes<T>(leaves, make_leaf(), combine);
+  return reduce_shared<T>(leaves, make_leaf, combine);
 }
 
 /// The values of a loop over single items.
@@ -93,14 +99,18 @@ struct single_iterations {
   [[gnu::always_inline]] T operator()(std::uint64_t i) const { return sums.one(i); }
 };
 
-/// n > 0.
-template <class T, class Sums, class Combine>
-T reduce_iterations(std::uint64_t n, std::uint64_t grain, const Sums& sums, const Combine& combine) {
+/// n > 0. make_sums() as above.
+template <class T, class MakeSums, class Combine>
+[[gnu::always_inline]] inline T reduce_iterations(std::uint64_t n, std::uint64_t grain, const MakeSums& make_sums,
+                                                  const Combine& combine) {
+  using sums = decltype(make_sums());
   const std::uint64_t size = leaf_size(n, grain);
-  if (size == 1) return reduce_leaves<T>(n, single_iterations<T, Sums>{sums}, combine);
-  return reduce_leaves<T>(
-      n / size + (n % size != 0 ? 1 : 0),
-      [&](std::uint64_t i) -> T { return sums.interval(i * size, i * size + std::min(n - i * size, size)); }, combine);
+  if (size == 1) return reduce_leaves<T>(n, [&] { return single_iterations<T, sums>{make_sums()}; }, combine);
+  const sums held = make_sums();
+  const auto leaf = [&](std::uint64_t i) -> T {
+    return held.interval(i * size, i * size + std::min(n - i * size, size));
+  };
+  return reduce_leaves<T>(n / size + (n % size != 0 ? 1 : 0), [&] { return leaf; }, combine);
 }
 
 /// Any splittable range: the tree is that of its halves.
@@ -132,8 +142,9 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
   if (range.empty()) return identity;
   if constexpr (requires { detail::shape_of(range); }) {
     const auto shape = detail::shape_of(range);
-    const detail::range_sums<T, std::remove_const_t<decltype(shape)>, Body> sums{shape, identity, body};
-    return detail::reduce_iterations<T>(shape.size(), detail::grain_of(range), sums, combine);
+    using sums = detail::range_sums<T, std::remove_const_t<decltype(shape)>, Body>;
+    return detail::reduce_iterations<T>(
+        shape.size(), detail::grain_of(range), [&] { return sums{shape, identity, body}; }, combine);
   } else {
     return detail::reduce_halves<T>(range, identity, body, combine);
   }
@@ -145,14 +156,16 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
 /// The rest as above.
 template <class First, class Last, class T, class Value, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>
-T parallel_reduce(First first, Last last, const T& init, const Value& value, const Combine& combine = {},
+[[gnu::always_inline]] inline T parallel_reduce(First first, Last last, const T& init, const Value& value, const Combine& combine = {},
                   std::size_t grain = 0) {
-  const auto shape = detail::shape_of(first, last);
-  if (shape.size() == 0) return init;
-  using item = decltype(shape.item(0));
-  using held = detail::held_body<const Value, detail::by_value<Value, item>>;
-  const detail::item_sums<T, std::remove_const_t<decltype(shape)>, held, Combine> sums{shape, {value}, combine};
-  return combine(T(init), detail::reduce_iterations<T>(shape.size(), grain, sums, combine));
+  const std::uint64_t n = detail::shape_of(first, last).size();
+  if (n == 0) return init;
+  using shape = decltype(detail::shape_of(first, last));
+  using held = detail::held_body<const Value, detail::by_value<Value, decltype(std::declval<shape>().item(0))>>;
+  using sums = detail::item_sums<T, shape, held, Combine>;
+  return combine(T(init),
+                 detail::reduce_iterations<T>(
+                     n, grain, [&] { return sums{detail::shape_of(first, last), {value}, combine}; }, combine));
 }
 
 }  // namespace filch

@@ -155,12 +155,6 @@ left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
   return nullptr;
 }
 
-left_value* value_meeting::take_any() noexcept {
-  left_value* const any = values_;
-  if (any != nullptr) values_ = any->next;
-  return any;
-}
-
 void rethrow_from(loop_whole& whole) {
   if (whole.failure != nullptr) std::rethrow_exception(std::exchange(whole.failure->error, nullptr));
 }

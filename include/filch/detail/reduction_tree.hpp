@@ -117,7 +117,12 @@ class value_meeting {
   /// Leaves `mine`, or takes its sibling out, which the caller then owns. Any thread.
   [[nodiscard]] left_value* meet(worker_core& w, left_value& mine) noexcept;
   /// Takes out any value; null: there are none. Once nobody leaves any more.
-  [[nodiscard]] left_value* take_any() noexcept;
+  [[nodiscard]] left_value* take_any() noexcept {
+    left_value* const any = values_;
+    if (any != nullptr) [[unlikely]]
+      values_ = any->next;
+    return any;
+  }
 
  private:
   left_value* values_ = nullptr;  // under the scheduler's lock
@@ -185,27 +190,27 @@ class reduction_result {
 
 /// A reduction as a loop over leaves: `leaf(i)` makes the value of leaf i; `combine(a, b)` that of two neighbours.
 template <class T, class Leaf, class Combine>
-class reduction_block {
- public:
-  reduction_block(const Leaf& leaf, const Combine& combine, reduction_result<T>& result) noexcept
-      : leaf_(leaf), combine_(combine), result_(result) {}
+struct reduction_block {
+  Leaf leaf;
+  const Combine& combine;
+  reduction_result<T>& result;
 
   using values = open_values<T>;
 
-  [[nodiscard]] std::uint64_t size() const noexcept { return result_.leaves(); }
+  [[nodiscard]] std::uint64_t size() const noexcept { return result.leaves(); }
 
-  void run_one(std::uint64_t i, values& sums) const { sums.add({i, 1}, leaf_(i), combine_); }
+  void run_one(std::uint64_t i, values& sums) const { sums.add({i, 1}, leaf(i), combine); }
 
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, values& sums) const {
     at = low;
     std::uint64_t i = low;
     for (; i % row != 0 && i != high; ++i) run_one(i, sums);
-    for (; high - i >= row; i += row) sums.add({i, row}, all<row>(i), combine_);
-    for (; high - i >= short_row; i += short_row) sums.add({i, short_row}, all<short_row>(i), combine_);
+    for (; high - i >= row; i += row) sums.add({i, row}, all<row>(i), combine);
+    for (; high - i >= short_row; i += short_row) sums.add({i, short_row}, all<short_row>(i), combine);
     for (; i != high; ++i) run_one(i, sums);
   }
 
-  void end(worker_core& w, std::uint64_t end, values& sums) const { result_.add(w, sums, end, combine_); }
+  void end(worker_core& w, std::uint64_t end, values& sums) const { result.add(w, sums, end, combine); }
 
  private:
   static constexpr std::uint64_t row = 16;
@@ -215,16 +220,12 @@ class reduction_block {
   template <std::uint64_t Count>
   [[gnu::always_inline]] T all(std::uint64_t first) const {
     if constexpr (Count == 1) {
-      return leaf_(first);
+      return leaf(first);
     } else {
       T a = all<Count / 2>(first);
-      return combine_(std::move(a), all<Count / 2>(first + Count / 2));
+      return combine(std::move(a), all<Count / 2>(first + Count / 2));
     }
   }
-
-  Leaf leaf_;
-  const Combine& combine_;
-  reduction_result<T>& result_;
 };
 
 }  // namespace filch::detail

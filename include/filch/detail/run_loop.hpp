@@ -141,21 +141,25 @@ bool run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
   return true;
 }
 
+/// `how` in two words: a struct with padding would be read back from memory before all of it is there.
 template <class Block>
-loop_status run_on(worker_core& w, const Block& block, splitting how, const std::stop_token* stop) {
-  if (how.kind != loop_kind::inherited) [[unlikely]]
-    check_kind(w, how.kind);
-  const loop_kind kind = how.kind != loop_kind::inherited ? how.kind : w.kind;
-  const bool plain = kind == loop_kind::standard && how.grain == 0 && stop == nullptr;
+loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint64_t grain,
+                   const std::stop_token* stop) {
+  if (kind != loop_kind::inherited) [[unlikely]] {
+    check_kind(w, kind);
+  } else {
+    kind = w.kind;
+  }
+  const bool plain = kind == loop_kind::standard && grain == 0 && stop == nullptr;
   const std::uint64_t size = block.size();
   if (size == 0 || (plain && run_at_once(w, block, size))) return loop_status::complete;
   loop_whole whole{.block = &block,
                    .run_part = plain ? &run_part<Block, true> : &run_part<Block, false>,
                    .size = size,
-                   .grain = std::max<std::uint64_t>(1, how.grain),
+                   .grain = std::max<std::uint64_t>(1, grain),
                    .stop = stop,
                    .kind = kind,
-                   .grain_given = how.grain != 0};
+                   .grain_given = grain != 0};
   if (plain) {
     run_part<Block, true>(w, whole, 0, size, 0, part_origin::whole);
   } else {
@@ -168,11 +172,11 @@ loop_status run_on(worker_core& w, const Block& block, splitting how, const std:
 }
 
 template <class Block>
-loop_status run_loop(const Block& block, splitting how, const std::stop_token* stop = nullptr) {
+[[gnu::always_inline]] inline loop_status run_loop(const Block& block, splitting how, const std::stop_token* stop = nullptr) {
   if (self == &foreign_worker) [[unlikely]] {
-    return scheduler::default_scheduler().run([&] { return run_on(*self, block, how, stop); });
+    return scheduler::default_scheduler().run([&] { return run_on(*self, block, how.kind, how.grain, stop); });
   }
-  return run_on(*self, block, how, stop);
+  return run_on(*self, block, how.kind, how.grain, stop);
 }
 
 }  // namespace filch::detail

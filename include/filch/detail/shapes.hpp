@@ -43,7 +43,7 @@ class index_shape {
 
  private:
   Value first_;
-  Step step_;  // integers only; a constant 1 where none was given
+  [[no_unique_address]] Step step_;  // integers only; a constant 1 where none was given
   std::uint64_t n_;
 };
 
