@@ -33,7 +33,9 @@ struct held_body<Body, true> {
 };
 
 /// What a worker gathers while it runs a part of a loop that has no result.
-struct no_values {};
+struct no_values {
+  void begin(std::uint64_t /*first*/) noexcept {}
+};
 
 /// A loop over single items: its shape and its body. To be copied by who runs a part of it.
 template <class Shape, class Body>

@@ -6,12 +6,14 @@
 // of leaves from left to right holds at most two values of each size, and needs to know nothing but where it began.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace filch::detail {
@@ -42,16 +44,45 @@ inline tree_node node_of(std::uint64_t first, std::uint64_t end, std::uint64_t l
   return {first, first != 0 ? first & -first : std::bit_ceil(leaves)};
 }
 
-/// The values of an interval of leaves, added from left to right. Siblings are combined as soon as both are there.
+/// Combines the values of a whole node, which get(0) .. get(Count - 1) make. Without a call or a loop in between, so that
+/// what leaves have in common is done once.
+template <std::uint64_t Count, std::uint64_t First = 0, class Get, class Combine>
+[[gnu::always_inline]] inline auto combine_node(const Get& get, const Combine& combine) {
+  if constexpr (Count == 1) {
+    return get(First);
+  } else {
+    auto a = combine_node<Count / 2, First>(get, combine);
+    return combine(std::move(a), combine_node<Count / 2, First + Count / 2>(get, combine));
+  }
+}
+
+/// The values of an interval of leaves, added from left to right. Siblings are combined as soon as both are there; but
+/// small values of single leaves only sixteen at a time, because a branch for each leaf costs more than a value.
 template <class T>
 class open_values {
  public:
+  static constexpr std::uint64_t row = 16;
+
   open_values() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the storage alone
   ~open_values() { clear(); }
   open_values(const open_values&) = delete;
   open_values& operator=(const open_values&) = delete;
 
-  /// Adds a node's value, next to what is there.
+  /// Nothing is there: the next leaf to be added is `first`.
+  void begin(std::uint64_t first) noexcept { begin_ = first; }
+
+  /// Adds the next leaf.
+  template <class Combine>
+  [[gnu::always_inline]] void add_leaf(std::uint64_t i, T value, const Combine& combine) {
+    if constexpr (in_rows) {
+      row_[i % row] = value;
+      if (i % row == row - 1) [[unlikely]]
+        end_row(i + 1, combine);
+    } else {
+      add({i, 1}, std::move(value), combine);
+    }
+  }
+  /// Adds the next node; leaves before it, in rows, are whole ones.
   template <class Combine>
   void add(tree_node node, T value, const Combine& combine) {
     if (count_ != 0 && node.is_right() && firsts_[count_ - 1] == node.first - node.size) {
@@ -60,10 +91,14 @@ class open_values {
       push(node.first, std::move(value));
     }
   }
-  /// The interval ends where the tree does.
+  /// The interval ends here.
   template <class Combine>
-  void close(const Combine& combine) {
-    while (count_ > 1) {
+  void end(std::uint64_t end, std::uint64_t leaves, const Combine& combine) {
+    if constexpr (in_rows) {
+      if (end % row != 0) end_row(end, combine);
+    }
+    // With nothing to their right, nodes are their parents.
+    while (end == leaves && count_ > 1) {
       const std::uint64_t first = firsts_[count_ - 1];
       const std::uint64_t left = first & (first - 1);
       if (firsts_[count_ - 2] != left) return;
@@ -87,7 +122,29 @@ class open_values {
 
  private:
   static constexpr std::size_t most = 2 * std::bit_width(most_leaves);
+  static constexpr bool in_rows = std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> &&
+                                  sizeof(T) <= 2 * sizeof(void*);
 
+  /// Combines the leaves of the row that ends at `end`, or stops there.
+  template <class Combine>
+  void end_row(std::uint64_t end, const Combine& combine) {
+    const std::uint64_t first = (end - 1) / row * row;
+    if (first >= begin_) [[likely]] {
+      add_nodes<row>(first, end, combine);
+    } else {
+      for (std::uint64_t i = begin_; i != end; ++i) add({i, 1}, row_[i % row], combine);
+    }
+  }
+  /// Adds [first, end) of a row; first is a multiple of the size, and not more than that follows.
+  template <std::uint64_t Size, class Combine>
+  [[gnu::always_inline]] void add_nodes(std::uint64_t first, std::uint64_t end, const Combine& combine) {
+    if (end - first >= Size) {
+      const T* const values = &row_[first % row];
+      add({first, Size}, combine_node<Size>([values](std::uint64_t i) -> T { return values[i]; }, combine), combine);
+      first += Size;
+    }
+    if constexpr (Size > 1) add_nodes<Size / 2>(first, end, combine);
+  }
   void push(std::uint64_t first, T&& value) {
     std::construct_at(at(count_), std::move(value));
     firsts_[count_++] = first;
@@ -99,9 +156,12 @@ class open_values {
     ~room() noexcept {}  // NOLINT(modernize-use-equals-default)
     T value;
   };
+  struct nothing {};
+  std::uint64_t begin_ = 0;
   std::size_t count_ = 0;
   std::array<std::uint64_t, most> firsts_;  // of each value, the first leaf
   std::array<room, most> values_;
+  [[no_unique_address]] std::conditional_t<in_rows, std::array<T, row>, nothing> row_;
 };
 
 /// A value that waits for its sibling's.
@@ -147,7 +207,7 @@ class reduction_result {
   /// Takes the values of an interval that ends at `end`. Any thread.
   template <class Combine>
   void add(worker_core& w, open_values<T>& values, std::uint64_t end, const Combine& combine) {
-    if (end == leaves_) values.close(combine);
+    values.end(end, leaves_, combine);
     while (!values.empty()) {
       const std::uint64_t first = values.first_of_newest();
       const tree_node node = node_of(first, end, leaves_);
@@ -199,33 +259,20 @@ struct reduction_block {
 
   [[nodiscard]] std::uint64_t size() const noexcept { return result.leaves(); }
 
-  void run_one(std::uint64_t i, values& sums) const { sums.add({i, 1}, leaf(i), combine); }
+  void run_one(std::uint64_t i, values& sums) const { sums.add_leaf(i, leaf(i), combine); }
 
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, values& sums) const {
+    constexpr std::uint64_t row = values::row;
     at = low;
     std::uint64_t i = low;
     for (; i % row != 0 && i != high; ++i) run_one(i, sums);
-    for (; high - i >= row; i += row) sums.add({i, row}, all<row>(i), combine);
-    for (; high - i >= short_row; i += short_row) sums.add({i, short_row}, all<short_row>(i), combine);
+    for (; high - i >= row; i += row) {
+      sums.add({i, row}, combine_node<row>([&](std::uint64_t j) -> T { return leaf(i + j); }, combine), combine);
+    }
     for (; i != high; ++i) run_one(i, sums);
   }
 
   void end(worker_core& w, std::uint64_t end, values& sums) const { result.add(w, sums, end, combine); }
-
- private:
-  static constexpr std::uint64_t row = 16;
-  static constexpr std::uint64_t short_row = 4;
-
-  /// A whole node, without a call or a loop in between, so that what leaves have in common is done once.
-  template <std::uint64_t Count>
-  [[gnu::always_inline]] T all(std::uint64_t first) const {
-    if constexpr (Count == 1) {
-      return leaf(first);
-    } else {
-      T a = all<Count / 2>(first);
-      return combine(std::move(a), all<Count / 2>(first + Count / 2));
-    }
-  }
 };
 
 }  // namespace filch::detail

@@ -53,12 +53,14 @@ template <bool Plain, class Block>
 void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Block& of,
               typename Block::values& values) {
   const Block block = of;
-  while (f.next < f.last) {
+  // Nobody else moves `next`: what is read back from memory at once would hold up the next iteration.
+  for (std::uint64_t i = f.next; i < f.last; ++i) {
     if (must_look(w, whole, !Plain && f.polls)) [[unlikely]] {
       attend_loop(w, f);
-      if (f.next == f.last) return;
+      if (i == f.last) return;
     }
-    block.run_one(f.next++, values);
+    f.next = i + 1;
+    block.run_one(i, values);
   }
 }
 
@@ -106,6 +108,7 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   if (!lazy) begin_eager(w, f, origin);
   std::uint64_t at = loop_whole::nowhere;  // the iteration that threw, where it is not the one before `next`
   typename Block::values values;
+  values.begin(low);
   try {
     for (bool more = true; more;) {
       while (f.next < f.last) {
@@ -118,7 +121,10 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
       }
       const std::uint64_t end = f.next;
       more = f.shared && continue_loop(w, f);
-      if (!more || f.next != end) block.end(w, end, values);
+      if (!more || f.next != end) {
+        block.end(w, end, values);
+        values.begin(f.next);
+      }
     }
   } catch (...) {
     fail_loop(w, f, at != loop_whole::nowhere ? at : f.next - 1);
