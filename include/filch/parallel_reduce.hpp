@@ -133,9 +133,11 @@ T reduce_halves(Range range, const T& identity, const Body& body, const Combine&
 /// @param body      body(const Range&, T) -> T.
 /// @param combine   combine(T, T) -> T, associative but for rounding; called for neighbours, the left one first. Both
 ///                  are called by several threads at the same time.
-/// @throws what body or combine throws; of several exceptions the one of the leftmost part.
-/// @par Complexity no allocation; no atomic read-modify-write unless somebody asks for work. Parts that together take
-///                 less than about a microsecond are not shared.
+/// @throws what body or combine throws; of several exceptions the one of the leftmost part. std::bad_alloc if there is
+///         no memory for the value of a part that another worker took.
+/// @par Complexity no allocation and no atomic read-modify-write unless somebody asks for work. Parts that together
+///                 take less than about a microsecond are not shared. How parts are cut off is the scheduler's choice
+///                 (options::loop), as for other loops.
 /// @par Thread safety any thread.
 template <splittable_range Range, class T, class Body, class Combine>
 T parallel_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine) {
@@ -156,8 +158,8 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
 /// The rest as above.
 template <class First, class Last, class T, class Value, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>
-[[gnu::always_inline]] inline T parallel_reduce(First first, Last last, const T& init, const Value& value, const Combine& combine = {},
-                  std::size_t grain = 0) {
+[[gnu::always_inline]] inline T parallel_reduce(First first, Last last, const T& init, const Value& value,
+                                                const Combine& combine = {}, std::size_t grain = 0) {
   const std::uint64_t n = detail::shape_of(first, last).size();
   if (n == 0) return init;
   using shape = decltype(detail::shape_of(first, last));

@@ -79,6 +79,33 @@ void explore_stop(const options& chosen) {
   });
 }
 
+/// A reduction: what made a value is seen by who combines it, and the tree is always the same.
+void explore_reduction(const options& chosen, std::size_t leaves) {
+  scheduler pool(chosen);
+  account ran(leaves);
+  std::vector<payload> made(leaves);
+  struct interval {
+    std::size_t first;
+    std::size_t last;
+  };
+  pool.run([&] {
+    const interval all = parallel_reduce(
+        std::size_t{0}, leaves, interval{0, 0},
+        [&](std::size_t i) {
+          ran.ran(i);
+          made[i].store(1);
+          return interval{i, i + 1};
+        },
+        [&](interval a, interval b) {
+          check(a.last == b.first, "values that are no neighbours are combined");
+          for (std::size_t i = a.first; i < b.last; ++i) check(made[i].load() == 1, "a value is combined too early");
+          return interval{a.first, b.last};
+        });
+    check(all.first == 0 && all.last == leaves, "a value got lost");
+  });
+  ran.check_all();
+}
+
 /// The first iteration waits for the second: somebody has to come and take it.
 void explore_wake_up(const options& chosen) {
   scheduler pool(chosen);
@@ -203,6 +230,8 @@ void add_loops(scenario_list& to) {
   to.push_back({"piece_pool_two_thieves", "the same with two thieves", [] { explore_pool(2); }});
   for (const std::string policy : {"lace", "lazy_breadth", "lazy_depth", "lazy_depth2"}) {
     to.push_back({policy + "_flat", "a flat loop, twice", [=] { explore_flat(small(3, policy, "transitive"), 6); }});
+    to.push_back({policy + "_reduction", "a reduction over five leaves",
+                  [=] { explore_reduction(small(3, policy, "transitive"), 5); }});
     to.push_back({policy + "_failures", "a loop of which two iterations throw",
                   [=] { explore_failures(small(3, policy, "transitive")); }});
     to.push_back({policy + "_loop_wake_up", "an iteration that waits for another to be taken",
@@ -217,6 +246,8 @@ void add_loops(scenario_list& to) {
   for (const std::string loop : {"simple", "auto", "work_first", "help_first", "static", "dynamic", "lazy_depth"}) {
     to.push_back({"loop_" + loop, "a flat loop, twice, split that way",
                   [=] { explore_flat(with_loop(small(3, "lace", "transitive"), loop), 5); }});
+    to.push_back({"reduction_" + loop, "a reduction over five leaves, split that way",
+                  [=] { explore_reduction(with_loop(small(3, "lace", "transitive"), loop), 5); }});
   }
   to.push_back({"loop_simple_failures", "a loop of which two iterations throw, split beforehand",
                 [] { explore_failures(with_loop(small(3, "lace", "transitive"), "simple")); }});

@@ -20,6 +20,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filch/combinations.hpp>
 #include <filch/parallel_reduce.hpp>
 
 #include "loops.hpp"
@@ -187,6 +188,20 @@ TEST(parallel_reduce, has_the_same_bits_in_every_scheduler_and_every_run) {
   in_every_scheduler([&](scheduler& s) {
     for (int run = 0; run < 2; ++run) ASSERT_EQ(s.run([&] { return rough_sums(numbers); }), expected);
   });
+}
+
+TEST(parallel_reduce, has_the_same_bits_however_loops_are_split) {
+  const std::vector<double> numbers = rough_numbers(sizes.back());
+  scheduler one({.workers = 1});
+  const std::vector<std::uint64_t> expected = one.run([&] { return rough_sums(numbers); });
+  for (const tests::named_way& way : tests::ways_for("lace")) {
+    if (way.how.kind == loop_kind::inherited) continue;
+    for (const int workers : {1, 2, 3, 8}) {
+      scheduler s({.workers = workers, .policy = "lace", .loop = std::string(name_of(way.how.kind))});
+      tests::wake(s);
+      ASSERT_EQ(s.run([&] { return rough_sums(numbers); }), expected) << way << ", " << workers << " workers";
+    }
+  }
 }
 
 TEST(parallel_reduce, has_the_same_bits_when_leaves_take_unequal_time) {

@@ -44,8 +44,8 @@ inline tree_node node_of(std::uint64_t first, std::uint64_t end, std::uint64_t l
   return {first, first != 0 ? first & -first : std::bit_ceil(leaves)};
 }
 
-/// Combines the values of a whole node, which get(0) .. get(Count - 1) make. Without a call or a loop in between, so that
-/// what leaves have in common is done once.
+/// Combines the values of a whole node, which get(0) .. get(Count - 1) make. Without a call or a loop in between, so
+/// that what leaves have in common is done once.
 template <std::uint64_t Count, std::uint64_t First = 0, class Get, class Combine>
 [[gnu::always_inline]] inline auto combine_node(const Get& get, const Combine& combine) {
   if constexpr (Count == 1) {
@@ -122,8 +122,8 @@ class open_values {
 
  private:
   static constexpr std::size_t most = 2 * std::bit_width(most_leaves);
-  static constexpr bool in_rows = std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> &&
-                                  sizeof(T) <= 2 * sizeof(void*);
+  static constexpr bool in_rows =
+      std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> && sizeof(T) <= 2 * sizeof(void*);
 
   /// Combines the leaves of the row that ends at `end`, or stops there.
   template <class Combine>
@@ -202,7 +202,7 @@ class reduction_result {
   [[nodiscard]] std::uint64_t leaves() const noexcept { return leaves_; }
 
   /// Once all leaves are in.
-  [[nodiscard]] T take() { return *std::move(root_); }
+  [[nodiscard]] T take() { return std::move(root_).value(); }
 
   /// Takes the values of an interval that ends at `end`. Any thread.
   template <class Combine>

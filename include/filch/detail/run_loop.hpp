@@ -50,8 +50,7 @@ inline bool must_look(const worker_core& w, const loop_whole& whole, bool polls)
 
 /// Chunks of one iteration, until the interval is empty. The one in progress is the one before `next`.
 template <bool Plain, class Block>
-void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Block& of,
-              typename Block::values& values) {
+void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Block& of, typename Block::values& values) {
   const Block block = of;
   // Nobody else moves `next`: what is read back from memory at once would hold up the next iteration.
   for (std::uint64_t i = f.next; i < f.last; ++i) {
@@ -178,7 +177,8 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
 }
 
 template <class Block>
-[[gnu::always_inline]] inline loop_status run_loop(const Block& block, splitting how, const std::stop_token* stop = nullptr) {
+[[gnu::always_inline]] inline loop_status run_loop(const Block& block, splitting how,
+                                                   const std::stop_token* stop = nullptr) {
   if (self == &foreign_worker) [[unlikely]] {
     return scheduler::default_scheduler().run([&] { return run_on(*self, block, how.kind, how.grain, stop); });
   }

@@ -1,0 +1,133 @@
+// White-box tests of the tree of reductions: whoever makes which interval, and in whatever order they come, leaves are
+// combined in one way.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <filch/detail/reduction_tree.hpp>
+#include <filch/scheduler.hpp>
+
+namespace filch::detail {
+namespace {
+
+/// A value that shows how it was combined, too large to be kept in rows.
+struct bracketed {
+  static std::string leaf(std::uint64_t i) { return std::to_string(i); }
+  static std::string combine(const std::string& a, const std::string& b) {
+    std::string both;
+    both.append(1, '(').append(a).append(1, ' ').append(b).append(1, ')');
+    return both;
+  }
+};
+
+/// A value that differs with the way it was combined, small enough to be kept in rows.
+struct mixed {
+  static std::uint64_t leaf(std::uint64_t i) { return i * 0x9e3779b97f4a7c15 + 1; }
+  static std::uint64_t combine(std::uint64_t a, std::uint64_t b) { return std::rotl(a, 7) * 31 + (b ^ (a >> 9)); }
+};
+
+/// The tree as it is defined: the largest power of two below m is on the left.
+template <class Kind>
+auto defined(std::uint64_t first, std::uint64_t m) -> decltype(Kind::leaf(first)) {
+  if (m == 1) return Kind::leaf(first);
+  const std::uint64_t left = std::bit_floor(m - 1);
+  auto a = defined<Kind>(first, left);
+  return Kind::combine(std::move(a), defined<Kind>(first + left, m - left));
+}
+
+/// The same from intervals that end at `ends`, each computed partly by single leaves and partly by chunks.
+template <class Kind>
+auto from_intervals(std::uint64_t leaves, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& intervals,
+                    std::mt19937_64& random) {
+  using value = decltype(Kind::leaf(0));
+  const auto combine = [](value a, value b) { return Kind::combine(std::move(a), std::move(b)); };
+  const auto leaf = [](std::uint64_t i) { return Kind::leaf(i); };
+  scheduler one({.workers = 1});
+  return one.run([&] {
+    reduction_result<value> result(leaves);
+    const reduction_block<value, decltype(leaf), decltype(combine)> block{leaf, combine, result};
+    for (const auto& [low, high] : intervals) {
+      open_values<value> values;
+      values.begin(low);
+      std::uint64_t at = 0;
+      for (std::uint64_t i = low; i != high;) {
+        if (random() % 2 == 0) {
+          block.run_one(i++, values);
+        } else {
+          const std::uint64_t end = i + 1 + random() % (high - i);
+          block.run(i, end, at, values);
+          i = end;
+        }
+      }
+      block.end(*self, high, values);
+    }
+    return result.take();
+  });
+}
+
+template <class Kind>
+void expect_one_tree() {
+  std::mt19937_64 random(2014);
+  for (std::uint64_t leaves = 1; leaves <= 300; leaves += leaves < 70 ? 1 : 23) {
+    const auto expected = defined<Kind>(0, leaves);
+    for (int run = 0; run < 20; ++run) {
+      std::vector<std::uint64_t> ends{0, leaves};
+      for (std::uint64_t cuts = random() % 12; cuts != 0; --cuts) ends.push_back(random() % (leaves + 1));
+      std::sort(ends.begin(), ends.end());
+      std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals;
+      for (std::size_t i = 1; i < ends.size(); ++i) {
+        if (ends[i - 1] != ends[i]) intervals.emplace_back(ends[i - 1], ends[i]);
+      }
+      std::shuffle(intervals.begin(), intervals.end(), random);
+      ASSERT_EQ(from_intervals<Kind>(leaves, intervals, random), expected) << leaves << " leaves, run " << run;
+    }
+  }
+}
+
+TEST(reduction_tree, is_the_same_for_all_intervals) { expect_one_tree<bracketed>(); }
+
+TEST(reduction_tree, is_the_same_for_all_intervals_of_small_values) { expect_one_tree<mixed>(); }
+
+TEST(reduction_tree, names_nodes_by_their_largest) {
+  EXPECT_EQ(node_of(4, 6, 8).size, 2U);
+  EXPECT_EQ(node_of(4, 7, 7).size, 4U);  // with nothing behind it, it is all that its parent has
+  EXPECT_EQ(node_of(6, 7, 7).size, 2U);
+  EXPECT_TRUE(node_of(0, 7, 7).is_root(7));
+  EXPECT_FALSE(node_of(0, 4, 7).is_root(7));
+  EXPECT_TRUE(node_of(0, 4, 7).is_sibling_of(node_of(4, 7, 7)));
+  EXPECT_FALSE(node_of(2, 4, 7).is_sibling_of(node_of(4, 6, 7)));
+}
+
+TEST(reduction_tree, gives_up_values_that_nobody_fetches) {
+  // One interval throws, the values of another one stay behind: no leak (AddressSanitizer looks).
+  scheduler one({.workers = 1});
+  one.run([] {
+    reduction_result<std::string> result(4);
+    const auto leaf = [](std::uint64_t i) {
+      if (i == 1) throw std::runtime_error("one");
+      return std::string(100, 'x');
+    };
+    const auto combine = [](std::string a, const std::string& b) { return a + b; };
+    const reduction_block<std::string, decltype(leaf), decltype(combine)> block{leaf, combine, result};
+    std::uint64_t at = 0;
+    {
+      open_values<std::string> values;
+      values.begin(2);
+      block.run(2, 4, at, values);
+      block.end(*self, 4, values);
+    }
+    open_values<std::string> values;
+    values.begin(0);
+    EXPECT_THROW(block.run(0, 2, at, values), std::runtime_error);
+  });
+}
+
+}  // namespace
+}  // namespace filch::detail
