@@ -7,9 +7,19 @@
 namespace filch {
 namespace {
 
+/// Chunks of about a microsecond: what it takes to be stolen from.
+constexpr std::uint64_t worth_a_theft = 4;
+
 /// Fewer iterations are not worth a piece.
 std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
   return std::min(std::max(f.site->chunk, f.whole->grain), f.most);
+}
+
+/// With less left, an owner that is about to go on is done before a thief would be. An iteration that is a chunk by
+/// itself may be of any length.
+std::uint64_t least_shared(const detail::loop_frame& f) noexcept {
+  const bool by_the_clock = f.whole->kind == loop_kind::standard && !f.whole->grain_given;
+  return by_the_clock && f.site->chunk > 1 ? worth_a_theft * f.site->chunk : least_piece(f);
 }
 
 bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
@@ -17,7 +27,7 @@ bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
   if (f.bag != nullptr) return can_give(w, *f.bag);
   if (f.next >= f.last) return false;
   // About to begin a chunk, the frame's owner keeps that for itself.
-  return f.last - f.next > least_piece(f) || &f != w.polled;
+  return f.last - f.next > least_shared(f) || &f != w.polled;
 }
 
 /// Lets go of those of the frame's pieces that have run. A long loop may give thousands of them.
