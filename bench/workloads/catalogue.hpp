@@ -28,5 +28,7 @@ workload fat_chunk_workload();
 workload thick_first_workload();
 workload nested_bar_workload();
 workload flat_loop_workload();
+workload matching_workload();
+workload mis_workload();
 
 }  // namespace filch::bench

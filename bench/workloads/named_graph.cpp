@@ -76,6 +76,8 @@ graph make_graph(const named_graph& of) {
   return rmat_graph(of.vertices, std::uint64_t{of.vertices} * edges_per_vertex, seed);
 }
 
-std::vector<std::string> graph_sizes() { return {"grid2d/1000000", "grid3d/1000000", "rlg/1000000", "rmat/1000000"}; }
+std::vector<std::string> graph_sizes() {
+  return {"grid2d/1000000", "grid3d/1000000", "rlg/1000000", "rlg/2000000", "rmat/1000000"};
+}
 
 }  // namespace filch::bench

@@ -84,6 +84,30 @@ TEST(size, of_flat_loop_has_a_grain) {
             "flat_loop: size '64/0' has '0', which is out of range (1 to 100000000); try flat_loop:1048576/16");
 }
 
+TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
+  for (const std::string name : {"matching", "mis"}) {
+    for (const std::string size : {"", "5", "grid2d", "grid/5", "/5", "rmat5", " rmat/5", "rMat/5"}) {
+      EXPECT_THAT(error_of(name, size),
+                  testing::StartsWith(name + ": size '" + size +
+                                      "' does not begin with grid2d/, grid3d/, rlg/ or rmat/; try " + name + ":rlg/"));
+    }
+    for (const std::string number : {"", "x", "-", "5x", " 5", "1e3", "5/5"}) {
+      EXPECT_THAT(error_of(name, "rmat/" + number),
+                  testing::HasSubstr("has '" + number + "', which is not a whole number"));
+    }
+    for (const std::string number : {"0", "-1", "50000001", "99999999999999999999"}) {
+      EXPECT_THAT(error_of(name, "rlg/" + number),
+                  testing::HasSubstr("has '" + number + "', which is out of range (1 to 50000000)"));
+    }
+    EXPECT_THAT(error_of(name, "grid2d/1000"),
+                testing::HasSubstr("has '1000', which is not a square number; the nearest is 1024; try "));
+    EXPECT_THAT(error_of(name, "grid3d/50000000"),
+                testing::HasSubstr("has '50000000', which is not a cube number; the nearest is 49836032; try "));
+    EXPECT_EQ(error_of(name, "grid2d/1024"), "no error");
+    EXPECT_EQ(error_of(name, "grid3d/49836032"), "no error");
+  }
+}
+
 TEST(size, of_matmul_square_is_a_power_of_two) {
   EXPECT_EQ(error_of("matmul_square", "24"), "matmul_square: size '24' is not a power of two; try matmul_square:1024");
 }

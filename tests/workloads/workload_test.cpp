@@ -173,6 +173,16 @@ const std::string loop_subjects[] = {
     "flat_loop:3000",
     "flat_loop:3000/7",
     "flat_loop:8/100",
+    "matching:grid2d/1",
+    "matching:grid2d/4",
+    "matching:grid3d/8000",
+    "matching:rlg/5000",
+    "matching:rmat/5000",
+    "mis:grid2d/1",
+    "mis:grid2d/4",
+    "mis:grid3d/8000",
+    "mis:rlg/5000",
+    "mis:rmat/5000",
 };
 
 INSTANTIATE_TEST_SUITE_P(serial, workload_test,
@@ -200,13 +210,29 @@ INSTANTIATE_TEST_SUITE_P(parallel, workload_test,
                          name_of_test);
 
 TEST(workload, is_not_right_before_it_ran) {
-  for (const char* const subject : {"fib:20",         "nqueens:8",         "uts:geo/a3/d=6/b0=4/seed=19",
-                                    "matmul:17",      "matmul_square:16",  "cilksort:100",
-                                    "nqueens_loop:3", "nqueens_reduce:7",  "tsp:8",
-                                    "tsp_reduce:8",   "spmv:60",           "spmv_rows:60",
-                                    "bfs:500",        "floyd_warshall:20", "mm:20",
-                                    "conv:20",        "loops:2ns/3x50",    "fat_chunk:50/2",
-                                    "thick_first:50", "nested_bar:5",      "flat_loop:50/8"}) {
+  for (const char* const subject : {"fib:20",
+                                    "nqueens:8",
+                                    "uts:geo/a3/d=6/b0=4/seed=19",
+                                    "matmul:17",
+                                    "matmul_square:16",
+                                    "cilksort:100",
+                                    "nqueens_loop:3",
+                                    "nqueens_reduce:7",
+                                    "tsp:8",
+                                    "tsp_reduce:8",
+                                    "spmv:60",
+                                    "spmv_rows:60",
+                                    "bfs:500",
+                                    "floyd_warshall:20",
+                                    "mm:20",
+                                    "conv:20",
+                                    "loops:2ns/3x50",
+                                    "fat_chunk:50/2",
+                                    "thick_first:50",
+                                    "nested_bar:5",
+                                    "flat_loop:50/8",
+                                    "matching:grid2d/100",
+                                    "mis:rlg/500"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -245,6 +271,9 @@ TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("fat_chunk:50/2")->tasks(), 50U);
   EXPECT_EQ(make_instance("nested_bar:5")->tasks(), 10U);
   EXPECT_EQ(make_instance("flat_loop:50/8")->tasks(), 50U);
+  // One vertex, and one edge: one round, whose block commits and has nothing left.
+  EXPECT_EQ(make_instance("mis:grid2d/1")->tasks(), 1U + 1 + 1);
+  EXPECT_EQ(make_instance("matching:rlg/2")->tasks(), 1U + 1 + 1);
   EXPECT_EQ(make_instance("cilksort:2049")->tasks(), 5U);  // four quarters, two merges, the last merge in halves
 }
 
@@ -254,7 +283,7 @@ TEST(workload, runs_on_every_policy_and_join) {
       scheduler pool({.workers = 3, .policy = std::string(each.policy), .join = std::string(join)});
       for (const char* const subject :
            {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19", "cilksort:20000",
-            "nqueens_loop:7", "spmv:60", "floyd_warshall:20"}) {
+            "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { made->run(runner::filch); });
