@@ -30,5 +30,6 @@ workload nested_bar_workload();
 workload flat_loop_workload();
 workload matching_workload();
 workload mis_workload();
+workload samplesort_workload();
 
 }  // namespace filch::bench
