@@ -85,7 +85,7 @@ TEST(size, of_flat_loop_has_a_grain) {
 }
 
 TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
-  for (const std::string name : {"matching", "mis"}) {
+  for (const std::string name : {"matching", "mis", "dfs"}) {
     for (const std::string size : {"", "5", "grid2d", "grid/5", "/5", "rmat5", " rmat/5", "rMat/5"}) {
       EXPECT_THAT(error_of(name, size),
                   testing::StartsWith(name + ": size '" + size +
@@ -106,6 +106,31 @@ TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
     EXPECT_EQ(error_of(name, "grid2d/1024"), "no error");
     EXPECT_EQ(error_of(name, "grid3d/49836032"), "no error");
   }
+}
+
+TEST(size, of_sorts_may_begin_with_a_kind_of_numbers) {
+  for (const std::string name : {"samplesort", "cilksort"}) {
+    for (const std::string size : {"exponential5/5", "/5", "Random/5", " random/5", "5/5"}) {
+      EXPECT_THAT(
+          error_of(name, size),
+          testing::StartsWith(name + ": size '" + size + "' does not begin with random/ or exponential/; try " + name));
+    }
+    EXPECT_THAT(error_of(name, "exponential"), testing::HasSubstr("size 'exponential' is not a whole number"));
+    EXPECT_THAT(error_of(name, "exponential/"), testing::HasSubstr("has '', which is not a whole number"));
+    EXPECT_THAT(error_of(name, "exponential/5x"), testing::HasSubstr("has '5x', which is not a whole number"));
+    EXPECT_THAT(error_of(name, "random/0"), testing::HasSubstr("has '0', which is out of range (1 to 1000000000)"));
+  }
+}
+
+TEST(size, of_hull_is_a_kind_of_points_and_their_number) {
+  for (const std::string size : {"", "5", "uniform", "disk/5", "uniform5"}) {
+    EXPECT_EQ(error_of("hull", size),
+              "hull: size '" + size + "' does not begin with uniform/ or plummer/; try hull:uniform/10000000");
+  }
+  EXPECT_EQ(error_of("hull", "plummer/0"),
+            "hull: size 'plummer/0' has '0', which is out of range (1 to 1000000000); try hull:uniform/10000000");
+  EXPECT_EQ(error_of("hull", "plummer/1e6"),
+            "hull: size 'plummer/1e6' has '1e6', which is not a whole number; try hull:uniform/10000000");
 }
 
 TEST(size, of_matmul_square_is_a_power_of_two) {

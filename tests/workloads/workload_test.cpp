@@ -131,6 +131,13 @@ const std::string subjects[] = {
     "cilksort:2048",
     "cilksort:2049",
     "cilksort:100000",
+    "cilksort:exponential/1",
+    "cilksort:exponential/50000",
+    "dfs:grid2d/1",
+    "dfs:grid2d/10000",
+    "dfs:grid3d/8000",
+    "dfs:rlg/5000",
+    "dfs:rmat/5000",
 };
 
 const std::string loop_subjects[] = {
@@ -183,6 +190,17 @@ const std::string loop_subjects[] = {
     "mis:grid3d/8000",
     "mis:rlg/5000",
     "mis:rmat/5000",
+    "hull:uniform/1",
+    "hull:uniform/2",
+    "hull:uniform/3",
+    "hull:uniform/2048",
+    "hull:uniform/50000",
+    "hull:plummer/2",
+    "hull:plummer/50000",
+    "samplesort:1",
+    "samplesort:random/16384",
+    "samplesort:random/16385",
+    "samplesort:exponential/50000",
 };
 
 INSTANTIATE_TEST_SUITE_P(serial, workload_test,
@@ -232,7 +250,13 @@ TEST(workload, is_not_right_before_it_ran) {
                                     "nested_bar:5",
                                     "flat_loop:50/8",
                                     "matching:grid2d/100",
-                                    "mis:rlg/500"}) {
+                                    "mis:rlg/500",
+                                    "hull:uniform/50",
+                                    "hull:plummer/5000",
+                                    "samplesort:50",
+                                    "samplesort:exponential/50000",
+                                    "cilksort:exponential/5000",
+                                    "dfs:rmat/500"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -274,6 +298,9 @@ TEST(workload, counts_its_tasks) {
   // One vertex, and one edge: one round, whose block commits and has nothing left.
   EXPECT_EQ(make_instance("mis:grid2d/1")->tasks(), 1U + 1 + 1);
   EXPECT_EQ(make_instance("matching:rlg/2")->tasks(), 1U + 1 + 1);
+  EXPECT_EQ(make_instance("dfs:grid3d/27")->tasks(), 27U);
+  EXPECT_EQ(make_instance("hull:uniform/1")->tasks(), 1U);  // the one block's extent
+  EXPECT_EQ(make_instance("samplesort:16384")->tasks(), 0U);
   EXPECT_EQ(make_instance("cilksort:2049")->tasks(), 5U);  // four quarters, two merges, the last merge in halves
 }
 
@@ -283,7 +310,8 @@ TEST(workload, runs_on_every_policy_and_join) {
       scheduler pool({.workers = 3, .policy = std::string(each.policy), .join = std::string(join)});
       for (const char* const subject :
            {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19", "cilksort:20000",
-            "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000"}) {
+            "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000",
+            "hull:plummer/20000", "samplesort:exponential/20000", "dfs:rlg/2000"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { made->run(runner::filch); });
