@@ -45,6 +45,13 @@ TEST(size, must_be_a_whole_number_and_nothing_else) {
   }
 }
 
+TEST(size, of_fib_may_have_a_cutoff) {
+  EXPECT_EQ(error_of("fib", "20/1"), "fib: size '20/1' has '1', which is out of range (2 to 60); try fib:36");
+  EXPECT_EQ(error_of("fib", "20/"), "fib: size '20/' has '', which is not a whole number; try fib:36");
+  EXPECT_EQ(error_of("fib_noinline", "99/20"),
+            "fib_noinline: size '99/20' has '99', which is out of range (0 to 60); try fib_noinline:36");
+}
+
 TEST(size, of_nqueens_may_have_a_cutoff_up_to_n) {
   EXPECT_EQ(error_of("nqueens", "12/13"),
             "nqueens: size '12/13' has '13', which is out of range (1 to 12); try nqueens:12");

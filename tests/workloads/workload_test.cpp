@@ -102,6 +102,10 @@ const std::string subjects[] = {
     "fib:1",
     "fib:2",
     "fib:20",
+    "fib:20/10",
+    "fib:10/20",
+    "fib_noinline:20/2",
+    "fib_noinline:20/7",
     "fib_noinline:1",
     "fib_noinline:20",
     "nqueens:1",
@@ -270,6 +274,9 @@ TEST(workload, is_not_right_before_it_ran) {
 TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("fib:1")->tasks(), 0U);
   EXPECT_EQ(make_instance("fib:20")->tasks(), 10945U);  // fib(21) - 1
+  EXPECT_EQ(make_instance("fib:20/2")->tasks(), 10945U);
+  EXPECT_EQ(make_instance("fib:9/10")->tasks(), 0U);
+  EXPECT_EQ(make_instance("fib:12/10")->tasks(), 4U);  // 12, 11, and 10 twice
   // Placements that attack nothing: 4 of one queen, then 6 of two, 4 of three and 2 of four.
   EXPECT_EQ(make_instance("nqueens:4")->tasks(), 16U);
   EXPECT_EQ(make_instance("nqueens:4/1")->tasks(), 4U);
