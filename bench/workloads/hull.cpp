@@ -33,7 +33,7 @@ namespace {
 using points = std::span<point>;
 using input = std::span<const point>;
 
-constexpr std::size_t block = 2048;  // so many points are looked at without forking
+constexpr std::size_t block = 1024;  // so many points are looked at without forking
 constexpr std::uint64_t seed = 100;
 constexpr std::int64_t most_points = 1'000'000'000;
 
@@ -287,7 +287,7 @@ workload hull_workload() {
           "uniform/10000000",
           {"uniform/10000000", "plummer/10000000", "uniform/100000000", "plummer/100000000"},
           make_hull,
-          "uniform/100000"};
+          "uniform/300000"};
 }
 
 }  // namespace filch::bench

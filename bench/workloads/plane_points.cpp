@@ -12,7 +12,9 @@ constexpr double largest = 1 << 24;
 
 double signed_real(random_numbers& numbers) { return 2 * numbers.next_real() - 1; }
 
-point rounded(double x, double y) { return {std::round(x * largest), std::round(y * largest)}; }
+point rounded(double x, double y) {
+  return {static_cast<float>(std::round(x * largest)), static_cast<float>(std::round(y * largest))};
+}
 
 point in_disk(random_numbers& numbers) {
   for (;;) {
@@ -43,7 +45,7 @@ point in_cluster(random_numbers& numbers) {
 
 // Adds the corners on the way from first to last, where it turns right. The last one is left for the way back.
 template <class Iterator>
-void add_chain(Iterator first, Iterator last, std::vector<point>& hull) {
+void add_chain(Iterator first, const Iterator& last, std::vector<point>& hull) {
   const std::size_t begin = hull.size();
   for (; first != last; ++first) {
     while (hull.size() >= begin + 2 && side(hull[hull.size() - 2], hull.back(), *first) >= 0) hull.pop_back();

@@ -1,7 +1,7 @@
 // Points in the plane, and on which side of a line they lie.
 //
-// Coordinates are whole numbers of at most 2^24, so that `side` is exact in doubles: two algorithms that find a convex
-// hull find the same one.
+// Coordinates are whole numbers of at most 2^24, so that floats hold them and `side` is exact in doubles: two
+// algorithms that find a convex hull find the same one. Quickhull waits for memory mostly, so points are kept small.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace filch::bench {
 
 struct point {
-  double x;
-  double y;
+  float x;
+  float y;
 
   friend bool operator==(const point&, const point&) = default;
 };
@@ -22,7 +22,11 @@ inline bool is_before(const point& a, const point& b) { return a.x < b.x || (a.x
 
 /// Positive where c is to the left of the line from a to b, zero on it; the greater, the farther away.
 inline double side(const point& a, const point& b, const point& c) {
-  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+  const double ab_x = double{b.x} - a.x;
+  const double ab_y = double{b.y} - a.y;
+  const double ac_x = double{c.x} - a.x;
+  const double ac_y = double{c.y} - a.y;
+  return ab_x * ac_y - ab_y * ac_x;
 }
 
 /// `uniform` in a disk; `plummer` as the stars of a Plummer model are seen from afar: most near the centre, few very
