@@ -43,10 +43,10 @@ vm::work test("hull_point");
 // from the left counts, since one between two others would be no corner.
 struct outside {
   std::size_t count = 0;
-  double distance = 0;
+  std::int64_t distance = 0;
   point farthest = {};
 
-  void add_farthest(const point& p, double its_distance) {
+  void add_farthest(const point& p, std::int64_t its_distance) {
     if (its_distance < distance || its_distance == 0) return;
     if (its_distance == distance && !is_before(p, farthest)) return;
     distance = its_distance;
@@ -73,15 +73,16 @@ struct bend {
 };
 
 // Moves the first half upwards from `first`, and the second downwards from `second_end`. `first` may be where `from`
-// is. Which half a point belongs to nobody can foresee, so each is written to both, and only what is counted stays.
+// is. A processor cannot foresee to which half a point belongs, so it is written to both, and only what is counted
+// stays. None belongs to both: what is beyond both lines is farther from the line from a to c than b.
 halves divide_block(input from, const bend& at, point* first, point* second_end) {
   vm::touch(from.data(), from.size_bytes());
   test.done(static_cast<double>(from.size()));
   halves found;
   for (const point p : from) {
-    const double beyond_first = side(at.a, at.b, p);
-    const double beyond_second = side(at.b, at.c, p);
-    if (std::max(beyond_first, beyond_second) <= 0) continue;
+    const std::int64_t beyond_first = side(at.a, at.b, p);
+    const std::int64_t beyond_second = side(at.b, at.c, p);
+    if (beyond_first <= 0 && beyond_second <= 0) continue;
     const bool is_first = beyond_first > 0;
     first[found.first.count] = p;
     *(second_end - 1 - found.second.count) = p;

@@ -13,7 +13,7 @@ constexpr double largest = 1 << 24;
 double signed_real(random_numbers& numbers) { return 2 * numbers.next_real() - 1; }
 
 point rounded(double x, double y) {
-  return {static_cast<float>(std::round(x * largest)), static_cast<float>(std::round(y * largest))};
+  return {static_cast<std::int32_t>(std::lround(x * largest)), static_cast<std::int32_t>(std::lround(y * largest))};
 }
 
 point in_disk(random_numbers& numbers) {

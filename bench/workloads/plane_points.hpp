@@ -11,8 +11,8 @@
 namespace filch::bench {
 
 struct point {
-  float x;
-  float y;
+  std::int32_t x;  // from -2^24 to 2^24
+  std::int32_t y;
 
   friend bool operator==(const point&, const point&) = default;
 };
@@ -21,12 +21,8 @@ struct point {
 inline bool is_before(const point& a, const point& b) { return a.x < b.x || (a.x == b.x && a.y < b.y); }
 
 /// Positive where c is to the left of the line from a to b, zero on it; the greater, the farther away.
-inline double side(const point& a, const point& b, const point& c) {
-  const double ab_x = double{b.x} - a.x;
-  const double ab_y = double{b.y} - a.y;
-  const double ac_x = double{c.x} - a.x;
-  const double ac_y = double{c.y} - a.y;
-  return ab_x * ac_y - ab_y * ac_x;
+inline std::int64_t side(const point& a, const point& b, const point& c) {
+  return std::int64_t{b.x - a.x} * (c.y - a.y) - std::int64_t{b.y - a.y} * (c.x - a.x);
 }
 
 /// `uniform` in a disk; `plummer` as the stars of a Plummer model are seen from afar: most near the centre, few very
