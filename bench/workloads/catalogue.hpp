@@ -28,5 +28,10 @@ workload fat_chunk_workload();
 workload thick_first_workload();
 workload nested_bar_workload();
 workload flat_loop_workload();
+workload matching_workload();
+workload mis_workload();
+workload hull_workload();
+workload samplesort_workload();
+workload dfs_workload();
 
 }  // namespace filch::bench

@@ -1,5 +1,6 @@
 // cilksort: Cilk's parallel merge sort. Four quarters are sorted in parallel, then merged in pairs, and each merge is
-// divided at the median of its longer half. Short pieces are sorted and merged by the standard library.
+// divided at the median of its longer half. Short pieces are sorted and merged by the standard library. The numbers are
+// random or, as the private-deques paper (Acar, Charguéraud, Rainey 2013) also has them, exponentially distributed.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,6 +21,7 @@
 #include "counting_peer.hpp"
 #include "parse_size.hpp"
 #include "random.hpp"
+#include "random_keys.hpp"
 #include "with_peer.hpp"
 
 namespace filch::bench {
@@ -83,9 +85,9 @@ void sort(elements data, elements scratch) {
   merge<Peer>(part(scratch, 0, 2), part(scratch, 2, 4), data);
 }
 
-void fill(elements data) {
-  random_numbers numbers(seed);
-  for (element& e : data) e = static_cast<element>(numbers.next() >> 32);
+void fill(elements data, key_kind kind) {
+  random_keys keys(kind, data.size(), seed);
+  for (element& e : data) e = static_cast<element>(keys.next() >> 32);
 }
 
 // The same for every order of the elements.
@@ -97,14 +99,14 @@ std::uint64_t checksum(input data) {
 
 class cilksort_instance final : public instance {
  public:
-  explicit cilksort_instance(std::size_t size) : data_(size), scratch_(size) {
-    fill(data_);
+  explicit cilksort_instance(const key_size& size) : kind_(size.kind), data_(size.count), scratch_(size.count) {
+    fill(data_, kind_);
     checksum_ = checksum(data_);
   }
 
   void prepare() override {
     touch(data_, true);
-    fill(data_);
+    fill(data_, kind_);
   }
 
   void run(runner on) override {
@@ -120,13 +122,14 @@ class cilksort_instance final : public instance {
     if (!tasks_) {
       std::vector<element> data(data_.size());
       std::vector<element> scratch(data_.size());
-      fill(data);
+      fill(data, kind_);
       tasks_ = count_tasks([&] { sort<counting_peer>(data, scratch); });
     }
     return *tasks_;
   }
 
  private:
+  key_kind kind_;
   std::vector<element> data_;
   std::vector<element> scratch_;
   std::uint64_t checksum_ = 0;                  // of the input
@@ -134,15 +137,14 @@ class cilksort_instance final : public instance {
 };
 
 std::unique_ptr<instance> make_cilksort(std::string_view size) {
-  const size_context context{"cilksort", size, "10000000"};
-  return std::make_unique<cilksort_instance>(static_cast<std::size_t>(parse_whole(context, size, 1, largest_size)));
+  return std::make_unique<cilksort_instance>(parse_keys({"cilksort", size, "10000000"}, largest_size));
 }
 
 }  // namespace
 
 workload cilksort_workload() {
-  return {"cilksort",    "Cilk's parallel merge sort of n random 32-bit numbers",
-          "10000000",    {"100000", "1000000", "10000000", "100000000"},
+  return {"cilksort",    "Cilk's parallel merge sort of n 32-bit numbers, random or with many that are equal",
+          "10000000",    {"100000", "1000000", "10000000", "100000000", "exponential/10000000"},
           make_cilksort, "300000"};
 }
 

@@ -1,9 +1,11 @@
 // fib: the n-th Fibonacci number by double recursion, no cutoff. Nothing but task overhead, so what is measured is the
-// cost of a fork and its join.
+// cost of a fork and its join. With a cutoff, as in "40/20", calls below it are serial, and what is left is coarse
+// tasks.
 //
 // The serial version is plain recursion with inlining blocked: otherwise the compiler unrolls the recursion several
 // levels deep and computes something other than calls. filch's fork_join is inlined as a user would have it (`fib`),
 // and with inlining blocked as well (`fib_noinline`), for a comparison call by call.
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,6 +53,25 @@ template <>
   return fib_noinline<serial_peer>(n - 1) + fib_noinline<serial_peer>(n - 2);
 }
 
+// Versions of their own, so that the ones without a cutoff have nothing of it.
+template <class Peer>
+long fib_above(int n, int cutoff) {
+  if (n < cutoff) return fib_noinline<serial_peer>(n);
+  call.done();
+  auto [a, b] =
+      Peer::fork_join([=] { return fib_above<Peer>(n - 1, cutoff); }, [=] { return fib_above<Peer>(n - 2, cutoff); });
+  return a + b;
+}
+
+template <class Peer>
+[[gnu::noinline]] long fib_noinline_above(int n, int cutoff) {
+  if (n < cutoff) return fib_noinline<serial_peer>(n);
+  call.done();
+  auto [a, b] = Peer::fork_join([=] { return fib_noinline_above<Peer>(n - 1, cutoff); },
+                                [=] { return fib_noinline_above<Peer>(n - 2, cutoff); });
+  return a + b;
+}
+
 long fib_iterative(int n) {
   long current = 0;
   long next = 1;
@@ -62,11 +83,21 @@ long fib_iterative(int n) {
   return current;
 }
 
+constexpr int no_cutoff = 2;  // calls with less than 2 do not fork
+
+// The calls for numbers from the cutoff on: c(n) = 1 + c(n - 1) + c(n - 2).
+std::uint64_t forks(int n, int cutoff) {
+  std::uint64_t current = 0;
+  std::uint64_t last = 0;
+  for (int i = cutoff; i <= n; ++i) last = std::exchange(current, 1 + current + last);
+  return current;
+}
+
 enum class inlining { allowed, blocked };
 
 class fib_instance final : public instance {
  public:
-  fib_instance(int n, inlining of_peers) : n_(n), of_peers_(of_peers) {}
+  fib_instance(int n, int cutoff, inlining of_peers) : n_(n), cutoff_(cutoff), of_peers_(of_peers) {}
 
   void prepare() override { value_ = -1; }
 
@@ -74,6 +105,7 @@ class fib_instance final : public instance {
     call.look_up();
     value_ = with_peer(on, [&]<class Peer>() {
       const bool blocked = std::is_same_v<Peer, serial_peer> || of_peers_ == inlining::blocked;
+      if (cutoff_ != no_cutoff) return blocked ? fib_noinline_above<Peer>(n_, cutoff_) : fib_above<Peer>(n_, cutoff_);
       return blocked ? fib_noinline<Peer>(n_) : fib<Peer>(n_);
     });
   }
@@ -81,11 +113,11 @@ class fib_instance final : public instance {
   std::string result() const override { return fmt::to_string(value_); }
   bool verify() const override { return value_ == fib_iterative(n_); }
 
-  // Each call with n >= 2 forks once: f(n) = 1 + f(n-1) + f(n-2), which is fib(n+1) - 1.
-  std::uint64_t tasks() const override { return static_cast<std::uint64_t>(fib_iterative(n_ + 1) - 1); }
+  std::uint64_t tasks() const override { return forks(n_, cutoff_); }
 
  private:
   int n_;
+  int cutoff_;
   inlining of_peers_;
   long value_ = -1;
 };
@@ -93,15 +125,21 @@ class fib_instance final : public instance {
 workload make_workload(std::string name, std::string summary, inlining of_peers) {
   auto make = [name, of_peers](std::string_view size) -> std::unique_ptr<instance> {
     const size_context context{name, size, "36"};
-    return std::make_unique<fib_instance>(static_cast<int>(parse_whole(context, size, 0, largest_n)), of_peers);
+    const std::size_t slash = size.find('/');
+    const int n = static_cast<int>(parse_whole(context, size.substr(0, slash), 0, largest_n));
+    const int cutoff = slash == std::string_view::npos
+                           ? no_cutoff
+                           : static_cast<int>(parse_whole(context, size.substr(slash + 1), no_cutoff, largest_n));
+    return std::make_unique<fib_instance>(n, cutoff, of_peers);
   };
-  return {std::move(name), std::move(summary), "36", {"30", "36", "38", "42"}, std::move(make), "30"};
+  return {std::move(name), std::move(summary), "36", {"30", "36", "38", "42", "40/20"}, std::move(make), "30"};
 }
 
 }  // namespace
 
 workload fib_workload() {
-  return make_workload("fib", "Fibonacci number n by double recursion, one task per call, no cutoff",
+  return make_workload("fib",
+                       "Fibonacci number n by double recursion, one task per call from the cutoff on, if there is one",
                        inlining::allowed);
 }
 

@@ -11,7 +11,8 @@ const std::vector<workload>& workloads() {
       nqueens_loop_workload(), nqueens_reduce_workload(), tsp_workload(),           tsp_reduce_workload(),
       spmv_workload(),         spmv_rows_workload(),      bfs_workload(),           floyd_warshall_workload(),
       mm_workload(),           conv_workload(),           loops_workload(),         fat_chunk_workload(),
-      thick_first_workload(),  nested_bar_workload(),     flat_loop_workload(),
+      thick_first_workload(),  nested_bar_workload(),     flat_loop_workload(),     matching_workload(),
+      mis_workload(),          hull_workload(),           samplesort_workload(),    dfs_workload(),
   };
   return all;
 }

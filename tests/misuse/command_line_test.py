@@ -114,6 +114,15 @@ class Misuse(unittest.TestCase):
         for workload in ["fib", "nqueens", "uts", "matmul", "cilksort"]:
             for size in ["", "-1", "x", "5x", " 5", "99999999999999999999"]:
                 self.check(["bench", f"{workload}:{size}"], f"'{size}'")
+        for workload in ["matching", "mis", "dfs"]:
+            for size in ["", "5", "rmat", "rmat/", "rmat/0", "rmat/-1", "rmat/5x", "rmat/99999999999999999999", "tree/5"]:
+                self.check(["bench", f"{workload}:{size}"], f"'{size}'", f"try {workload}:rlg/")
+            self.check(["bench", f"{workload}:grid3d/1001"], "'1001'", "the nearest is 1000")
+        for size in ["", "5", "uniform/", "uniform/0", "plummer/5x", "square/5"]:
+            self.check(["bench", f"hull:{size}"], f"'{size}'", "try hull:uniform/")
+        for workload in ["samplesort", "cilksort"]:
+            for size in ["normal/5", "exponential/", "exponential/0", "random/5x"]:
+                self.check(["bench", f"{workload}:{size}"], f"'{size}'", f"try {workload}:")
 
     def test_workers(self):
         for count in ["0", "-1", "1025", "two", "1.5", "99999999999999999999", ""]:

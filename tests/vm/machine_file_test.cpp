@@ -152,7 +152,9 @@ TEST(machine_file, every_figure_gets_to_its_member) {
              "matmul_madd_ns": 31, "cilksort_compare_ns": 32, "heat_cell_ns": 33.5,
              "tsp_step_ns": 34.5, "spmv_nonzero_ns": 35.5, "bfs_edge_ns": 36.5,
              "floyd_warshall_cell_ns": 37.5, "mm_madd_ns": 38.5, "conv_madd_ns": 39.5,
-             "spin_step_ns": 41.5}})");
+             "spin_step_ns": 41.5,
+             "matching_try_ns": 42.5, "mis_edge_ns": 43.5, "hull_point_ns": 44.5,
+             "samplesort_compare_ns": 45.5, "dfs_edge_ns": 46.5}})");
   const machine_description m = load_machine(file.string(), machines);
   EXPECT_EQ(m.name, "odd");
   EXPECT_EQ(m.about.at("machine"), "none");
@@ -206,6 +208,11 @@ TEST(machine_file, every_figure_gets_to_its_member) {
   EXPECT_EQ(m.work.mm_madd_ns, 38.5);
   EXPECT_EQ(m.work.conv_madd_ns, 39.5);
   EXPECT_EQ(m.work.spin_step_ns, 41.5);
+  EXPECT_EQ(m.work.matching_try_ns, 42.5);
+  EXPECT_EQ(m.work.mis_edge_ns, 43.5);
+  EXPECT_EQ(m.work.hull_point_ns, 44.5);
+  EXPECT_EQ(m.work.samplesort_compare_ns, 45.5);
+  EXPECT_EQ(m.work.dfs_edge_ns, 46.5);
 }
 
 TEST(machine_file, a_shape_is_the_generic_machine_with_other_counts) {

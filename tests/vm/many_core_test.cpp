@@ -77,7 +77,12 @@ machine_description small_machine() {
             .floyd_warshall_cell_ns = 1,
             .mm_madd_ns = 1,
             .conv_madd_ns = 1,
-            .spin_step_ns = 1};
+            .spin_step_ns = 1,
+            .matching_try_ns = 1,
+            .mis_edge_ns = 1,
+            .hull_point_ns = 1,
+            .samplesort_compare_ns = 1,
+            .dfs_edge_ns = 1};
   return m;
 }
 

@@ -45,6 +45,13 @@ TEST(size, must_be_a_whole_number_and_nothing_else) {
   }
 }
 
+TEST(size, of_fib_may_have_a_cutoff) {
+  EXPECT_EQ(error_of("fib", "20/1"), "fib: size '20/1' has '1', which is out of range (2 to 60); try fib:36");
+  EXPECT_EQ(error_of("fib", "20/"), "fib: size '20/' has '', which is not a whole number; try fib:36");
+  EXPECT_EQ(error_of("fib_noinline", "99/20"),
+            "fib_noinline: size '99/20' has '99', which is out of range (0 to 60); try fib_noinline:36");
+}
+
 TEST(size, of_nqueens_may_have_a_cutoff_up_to_n) {
   EXPECT_EQ(error_of("nqueens", "12/13"),
             "nqueens: size '12/13' has '13', which is out of range (1 to 12); try nqueens:12");
@@ -82,6 +89,55 @@ TEST(size, of_fat_chunk_says_how_many_are_fat) {
 TEST(size, of_flat_loop_has_a_grain) {
   EXPECT_EQ(error_of("flat_loop", "64/0"),
             "flat_loop: size '64/0' has '0', which is out of range (1 to 100000000); try flat_loop:1048576/16");
+}
+
+TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
+  for (const std::string name : {"matching", "mis", "dfs"}) {
+    for (const std::string size : {"", "5", "grid2d", "grid/5", "/5", "rmat5", " rmat/5", "rMat/5"}) {
+      EXPECT_THAT(error_of(name, size),
+                  testing::StartsWith(name + ": size '" + size +
+                                      "' does not begin with grid2d/, grid3d/, rlg/ or rmat/; try " + name + ":rlg/"));
+    }
+    for (const std::string number : {"", "x", "-", "5x", " 5", "1e3", "5/5"}) {
+      EXPECT_THAT(error_of(name, "rmat/" + number),
+                  testing::HasSubstr("has '" + number + "', which is not a whole number"));
+    }
+    for (const std::string number : {"0", "-1", "50000001", "99999999999999999999"}) {
+      EXPECT_THAT(error_of(name, "rlg/" + number),
+                  testing::HasSubstr("has '" + number + "', which is out of range (1 to 50000000)"));
+    }
+    EXPECT_THAT(error_of(name, "grid2d/1000"),
+                testing::HasSubstr("has '1000', which is not a square number; the nearest is 1024; try "));
+    EXPECT_THAT(error_of(name, "grid3d/50000000"),
+                testing::HasSubstr("has '50000000', which is not a cube number; the nearest is 49836032; try "));
+    EXPECT_EQ(error_of(name, "grid2d/1024"), "no error");
+    EXPECT_EQ(error_of(name, "grid3d/49836032"), "no error");
+  }
+}
+
+TEST(size, of_sorts_may_begin_with_a_kind_of_numbers) {
+  for (const std::string name : {"samplesort", "cilksort"}) {
+    for (const std::string size : {"exponential5/5", "/5", "Random/5", " random/5", "5/5"}) {
+      EXPECT_THAT(
+          error_of(name, size),
+          testing::StartsWith(name + ": size '" + size + "' does not begin with random/ or exponential/; try " + name));
+    }
+    EXPECT_THAT(error_of(name, "exponential"), testing::HasSubstr("size 'exponential' is not a whole number"));
+    EXPECT_THAT(error_of(name, "exponential/"), testing::HasSubstr("has '', which is not a whole number"));
+    EXPECT_THAT(error_of(name, "exponential/5x"), testing::HasSubstr("has '5x', which is not a whole number"));
+    EXPECT_THAT(error_of(name, "random/0"), testing::HasSubstr("has '0', which is out of range (1 to 1000000000)"));
+  }
+}
+
+TEST(size, of_hull_is_a_kind_of_points_and_their_number) {
+  for (const std::string size : {"", "5", "uniform", "disk/5", "uniform5"}) {
+    EXPECT_EQ(error_of("hull", size),
+              "hull: size '" + size + "' does not begin with uniform/ or plummer/; try hull:uniform/10000000");
+  }
+  EXPECT_EQ(error_of("hull", "plummer/0"),
+            "hull: size 'plummer/0' has '0', which is out of range (1 to 1000000000); try hull:uniform/10000000");
+  EXPECT_EQ(error_of("hull", "plummer/1e6"),
+            "hull: size 'plummer/1e6' has '1e6', which is not a whole number; try hull:uniform/10000000");
 }
 
 TEST(size, of_matmul_square_is_a_power_of_two) {

@@ -102,6 +102,10 @@ const std::string subjects[] = {
     "fib:1",
     "fib:2",
     "fib:20",
+    "fib:20/10",
+    "fib:10/20",
+    "fib_noinline:20/2",
+    "fib_noinline:20/7",
     "fib_noinline:1",
     "fib_noinline:20",
     "nqueens:1",
@@ -131,6 +135,13 @@ const std::string subjects[] = {
     "cilksort:2048",
     "cilksort:2049",
     "cilksort:100000",
+    "cilksort:exponential/1",
+    "cilksort:exponential/50000",
+    "dfs:grid2d/1",
+    "dfs:grid2d/10000",
+    "dfs:grid3d/8000",
+    "dfs:rlg/5000",
+    "dfs:rmat/5000",
 };
 
 const std::string loop_subjects[] = {
@@ -173,6 +184,27 @@ const std::string loop_subjects[] = {
     "flat_loop:3000",
     "flat_loop:3000/7",
     "flat_loop:8/100",
+    "matching:grid2d/1",
+    "matching:grid2d/4",
+    "matching:grid3d/8000",
+    "matching:rlg/5000",
+    "matching:rmat/5000",
+    "mis:grid2d/1",
+    "mis:grid2d/4",
+    "mis:grid3d/8000",
+    "mis:rlg/5000",
+    "mis:rmat/5000",
+    "hull:uniform/1",
+    "hull:uniform/2",
+    "hull:uniform/3",
+    "hull:uniform/2048",
+    "hull:uniform/50000",
+    "hull:plummer/2",
+    "hull:plummer/50000",
+    "samplesort:1",
+    "samplesort:random/16384",
+    "samplesort:random/16385",
+    "samplesort:exponential/50000",
 };
 
 INSTANTIATE_TEST_SUITE_P(serial, workload_test,
@@ -200,13 +232,35 @@ INSTANTIATE_TEST_SUITE_P(parallel, workload_test,
                          name_of_test);
 
 TEST(workload, is_not_right_before_it_ran) {
-  for (const char* const subject : {"fib:20",         "nqueens:8",         "uts:geo/a3/d=6/b0=4/seed=19",
-                                    "matmul:17",      "matmul_square:16",  "cilksort:100",
-                                    "nqueens_loop:3", "nqueens_reduce:7",  "tsp:8",
-                                    "tsp_reduce:8",   "spmv:60",           "spmv_rows:60",
-                                    "bfs:500",        "floyd_warshall:20", "mm:20",
-                                    "conv:20",        "loops:2ns/3x50",    "fat_chunk:50/2",
-                                    "thick_first:50", "nested_bar:5",      "flat_loop:50/8"}) {
+  for (const char* const subject : {"fib:20",
+                                    "nqueens:8",
+                                    "uts:geo/a3/d=6/b0=4/seed=19",
+                                    "matmul:17",
+                                    "matmul_square:16",
+                                    "cilksort:100",
+                                    "nqueens_loop:3",
+                                    "nqueens_reduce:7",
+                                    "tsp:8",
+                                    "tsp_reduce:8",
+                                    "spmv:60",
+                                    "spmv_rows:60",
+                                    "bfs:500",
+                                    "floyd_warshall:20",
+                                    "mm:20",
+                                    "conv:20",
+                                    "loops:2ns/3x50",
+                                    "fat_chunk:50/2",
+                                    "thick_first:50",
+                                    "nested_bar:5",
+                                    "flat_loop:50/8",
+                                    "matching:grid2d/100",
+                                    "mis:rlg/500",
+                                    "hull:uniform/50",
+                                    "hull:plummer/5000",
+                                    "samplesort:50",
+                                    "samplesort:exponential/50000",
+                                    "cilksort:exponential/5000",
+                                    "dfs:rmat/500"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -220,6 +274,9 @@ TEST(workload, is_not_right_before_it_ran) {
 TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("fib:1")->tasks(), 0U);
   EXPECT_EQ(make_instance("fib:20")->tasks(), 10945U);  // fib(21) - 1
+  EXPECT_EQ(make_instance("fib:20/2")->tasks(), 10945U);
+  EXPECT_EQ(make_instance("fib:9/10")->tasks(), 0U);
+  EXPECT_EQ(make_instance("fib:12/10")->tasks(), 4U);  // 12, 11, and 10 twice
   // Placements that attack nothing: 4 of one queen, then 6 of two, 4 of three and 2 of four.
   EXPECT_EQ(make_instance("nqueens:4")->tasks(), 16U);
   EXPECT_EQ(make_instance("nqueens:4/1")->tasks(), 4U);
@@ -245,6 +302,12 @@ TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("fat_chunk:50/2")->tasks(), 50U);
   EXPECT_EQ(make_instance("nested_bar:5")->tasks(), 10U);
   EXPECT_EQ(make_instance("flat_loop:50/8")->tasks(), 50U);
+  // One vertex, and one edge: one round, whose block commits and has nothing left.
+  EXPECT_EQ(make_instance("mis:grid2d/1")->tasks(), 1U + 1 + 1);
+  EXPECT_EQ(make_instance("matching:rlg/2")->tasks(), 1U + 1 + 1);
+  EXPECT_EQ(make_instance("dfs:grid3d/27")->tasks(), 27U);
+  EXPECT_EQ(make_instance("hull:uniform/1")->tasks(), 1U);  // the one block's extent
+  EXPECT_EQ(make_instance("samplesort:16384")->tasks(), 0U);
   EXPECT_EQ(make_instance("cilksort:2049")->tasks(), 5U);  // four quarters, two merges, the last merge in halves
 }
 
@@ -254,7 +317,8 @@ TEST(workload, runs_on_every_policy_and_join) {
       scheduler pool({.workers = 3, .policy = std::string(each.policy), .join = std::string(join)});
       for (const char* const subject :
            {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19", "cilksort:20000",
-            "nqueens_loop:7", "spmv:60", "floyd_warshall:20"}) {
+            "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000",
+            "hull:plummer/20000", "samplesort:exponential/20000", "dfs:rlg/2000"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { made->run(runner::filch); });

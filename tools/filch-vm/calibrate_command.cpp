@@ -54,6 +54,11 @@ constexpr auto floyd_warshall = "floyd_warshall:256";
 constexpr auto mm = "mm:128";
 constexpr auto conv = "conv:256";
 constexpr auto spin = "thick_first:65536";
+constexpr auto matching = "matching:rlg/20000";
+constexpr auto mis = "mis:rlg/20000";
+constexpr auto hull = "hull:uniform/20000";
+constexpr auto samplesort = "samplesort:random/50000";
+constexpr auto dfs = "dfs:rlg/20000";
 
 double serial_ns(const json& report, const std::string& workload) {
   // The fastest: what disturbs the machine makes runs slower, never faster.
@@ -82,6 +87,19 @@ void measure_loop_work(vm::machine_description& machine) {
   work.spin_step_ns = serial_ns(report, spin) / units_of(report, spin);
 }
 
+void measure_graphs_and_sorting(vm::machine_description& machine) {
+  const json report = native_bench({matching, mis, hull, samplesort, dfs, "--policy", "lace", "--workers", "1",
+                                    "--peer", "serial", "--repeat", "15"});
+  auto& work = machine.work;
+  work.matching_try_ns = serial_ns(report, matching) / units_of(report, matching);
+  work.mis_edge_ns = serial_ns(report, mis) / units_of(report, mis);
+  work.hull_point_ns = serial_ns(report, hull) / units_of(report, hull);
+  // Blocks and buckets of 2 sqrt(n) numbers are sorted, each number twice.
+  constexpr double n = 50'000;
+  work.samplesort_compare_ns = serial_ns(report, samplesort) / (2 * n * std::log2(2 * std::sqrt(n)));
+  work.dfs_edge_ns = serial_ns(report, dfs) / units_of(report, dfs);
+}
+
 void measure_work(vm::machine_description& machine) {
   const json report = native_bench({fib, nqueens, uts_geometric, uts_binomial, matmul, cilksort, "--policy", "lace",
                                     "--workers", "1", "--peer", "serial", "--repeat", "15"});
@@ -97,6 +115,7 @@ void measure_work(vm::machine_description& machine) {
   work.cilksort_compare_ns = serial_ns(report, cilksort) / (n * std::log2(n));
   work.heat_cell_ns = stencil_cell_ns();
   measure_loop_work(machine);
+  measure_graphs_and_sorting(machine);
 }
 
 void measure_lines(vm::machine_description& machine) {
@@ -201,7 +220,12 @@ ordered_json to_machine_file(const vm::machine_description& m, const std::string
         {"floyd_warshall_cell_ns", rounded(m.work.floyd_warshall_cell_ns)},
         {"mm_madd_ns", rounded(m.work.mm_madd_ns)},
         {"conv_madd_ns", rounded(m.work.conv_madd_ns)},
-        {"spin_step_ns", rounded(m.work.spin_step_ns)}}},
+        {"spin_step_ns", rounded(m.work.spin_step_ns)},
+        {"matching_try_ns", rounded(m.work.matching_try_ns)},
+        {"mis_edge_ns", rounded(m.work.mis_edge_ns)},
+        {"hull_point_ns", rounded(m.work.hull_point_ns)},
+        {"samplesort_compare_ns", rounded(m.work.samplesort_compare_ns)},
+        {"dfs_edge_ns", rounded(m.work.dfs_edge_ns)}}},
       {"sources",
        {{"shape", "processors that this process may use, taken for cores of one socket; clock: 4 cycles for a hit."},
         {"lines",
@@ -217,7 +241,7 @@ ordered_json to_machine_file(const vm::machine_description& m, const std::string
         {"runtime", fmt::format("measured: '{}' on one worker, policy lace, less the serial run, per task.", fib)},
         {"work", fmt::format("measured: serial runs of {}, divided by their units; a stencil on 64 x 64 cells.",
                              fmt::join({fib, nqueens, uts_binomial, uts_geometric, matmul, cilksort, tsp, spmv, bfs,
-                                        floyd_warshall, mm, conv, spin},
+                                        floyd_warshall, mm, conv, spin, matching, mis, hull, samplesort, dfs},
                                        ", "))}}}};
 }
 

@@ -228,7 +228,12 @@ work_costs read_work(group work) {
                         .floyd_warshall_cell_ns = work.nanoseconds("floyd_warshall_cell_ns"),
                         .mm_madd_ns = work.nanoseconds("mm_madd_ns"),
                         .conv_madd_ns = work.nanoseconds("conv_madd_ns"),
-                        .spin_step_ns = work.nanoseconds("spin_step_ns")};
+                        .spin_step_ns = work.nanoseconds("spin_step_ns"),
+                        .matching_try_ns = work.nanoseconds("matching_try_ns"),
+                        .mis_edge_ns = work.nanoseconds("mis_edge_ns"),
+                        .hull_point_ns = work.nanoseconds("hull_point_ns"),
+                        .samplesort_compare_ns = work.nanoseconds("samplesort_compare_ns"),
+                        .dfs_edge_ns = work.nanoseconds("dfs_edge_ns")};
   work.finish();
   return read;
 }

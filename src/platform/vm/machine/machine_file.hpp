@@ -95,6 +95,11 @@ struct work_costs {
   double mm_madd_ns;              ///< one term of a matrix product by definition, row times column
   double conv_madd_ns;            ///< one term of a convolution of 16-bit numbers
   double spin_step_ns;            ///< one step of made-up work, which waits for the one before
+  double matching_try_ns;         ///< one try of an edge to be matched: its reservation and, mostly, its commit
+  double mis_edge_ns;             ///< one look at a neighbour in the search for an independent set
+  double hull_point_ns;           ///< one point that quickhull sees on which side of two lines it lies
+  double samplesort_compare_ns;   ///< one of the n log2 n steps of sorting n doubles, as a block or as a bucket
+  double dfs_edge_ns;             ///< one edge of a search in no particular order, at one of its ends
 };
 
 /// A computer to simulate.

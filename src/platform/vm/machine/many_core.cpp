@@ -369,7 +369,7 @@ double many_core::price(const char* work) {
     double ns;
   };
   const work_costs& of = machine_.work;
-  const std::array<entry, 15> table{{{"spawn", machine_.runtime.spawn_ns},
+  const std::array<entry, 20> table{{{"spawn", machine_.runtime.spawn_ns},
                                      {"fib_call", of.fib_call_ns},
                                      {"nqueens_check", of.nqueens_check_ns},
                                      {"uts_node", of.uts_node_ns},
@@ -383,7 +383,12 @@ double many_core::price(const char* work) {
                                      {"floyd_warshall_cell", of.floyd_warshall_cell_ns},
                                      {"mm_madd", of.mm_madd_ns},
                                      {"conv_madd", of.conv_madd_ns},
-                                     {"spin_step", of.spin_step_ns}}};
+                                     {"spin_step", of.spin_step_ns},
+                                     {"matching_try", of.matching_try_ns},
+                                     {"mis_edge", of.mis_edge_ns},
+                                     {"hull_point", of.hull_point_ns},
+                                     {"samplesort_compare", of.samplesort_compare_ns},
+                                     {"dfs_edge", of.dfs_edge_ns}}};
   const auto found =
       std::find_if(table.begin(), table.end(), [&](const entry& each) { return std::strcmp(each.name, work) == 0; });
   if (found == table.end()) {
