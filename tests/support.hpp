@@ -6,6 +6,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,6 +31,9 @@ struct configuration {
   friend std::ostream& operator<<(std::ostream& out, const configuration& c) { return out << c.name(); }
 };
 
+/// Can thieves of that policy get several tasks at once?
+inline bool steals_half(std::string_view policy) { return policy == "lace" || policy == "receiver"; }
+
 /// Every policy with every join, for each of the given numbers of workers.
 inline std::vector<configuration> configurations(const std::vector<int>& workers) {
   std::vector<configuration> all;
@@ -38,7 +42,7 @@ inline std::vector<configuration> configurations(const std::vector<int>& workers
     for (const auto join : c.joins) {
       for (const int n : workers) {
         all.push_back({std::string(c.policy), std::string(join), false, n});
-        if (c.policy == "lace") all.push_back({std::string(c.policy), std::string(join), true, n});
+        if (steals_half(c.policy)) all.push_back({std::string(c.policy), std::string(join), true, n});
       }
     }
   }

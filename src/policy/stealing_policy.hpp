@@ -21,7 +21,7 @@ class stealing_policy : public policy, protected taker {
 
   bool acquire(worker& w) noexcept final;
   bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept final;
-  [[nodiscard]] bool work_visible(worker& w) noexcept final;
+  [[nodiscard]] bool work_visible(worker& w) noexcept override;
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
 
  protected:
@@ -34,6 +34,9 @@ class stealing_policy : public policy, protected taker {
   [[nodiscard]] virtual bool shows_task(const worker& victim) const noexcept = 0;
   /// Something was taken from victim.
   virtual void robbed(worker& /*victim*/) noexcept {}
+
+  /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
+  bool run_found(worker& w, const loot& found) noexcept;
 
  private:
   template <class Claimed>

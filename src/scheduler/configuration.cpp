@@ -18,6 +18,7 @@
 #include "policy/chase_lev.hpp"
 #include "policy/lace.hpp"
 #include "policy/lazy.hpp"
+#include "policy/receiver.hpp"
 #include "victim/random_victim.hpp"
 
 namespace filch {
@@ -94,6 +95,8 @@ std::string join_of(const said& join, const combination& with) {
 }
 
 bool is_lazy_policy(std::string_view name) { return name.starts_with("lazy_"); }
+bool is_receiver(std::string_view name) { return name == "receiver" || name == "receiver_blocking"; }
+bool can_steal_half(std::string_view name) { return name == "lace" || name == "standard" || is_receiver(name); }
 
 loop_kind loop_of(const said& loop, const combination& with) {
   const auto found =
@@ -145,6 +148,10 @@ const std::vector<combination>& combinations() {
        {lazy_depth2},
        lazy_depth2,
        "two pieces or tasks on offer, of the innermost loop (DF2-LS, 2014)"},
+      {"receiver", joins, "transitive", all, loop_kind::standard,
+       "private deques: owners answer requests, idle workers decline them (Acar and others, 2013)"},
+      {"receiver_blocking", joins, "transitive", all, loop_kind::standard,
+       "private deques: the same, but idle workers block requests (appendix C)"},
   };
   return table;
 }
@@ -181,9 +188,9 @@ configuration configure(const options& chosen) {
   const combination& policy = policy_of(choice(chosen.policy, "FILCH_POLICY", "policy", "standard"));
   const std::string join = join_of(choice(chosen.join, "FILCH_JOIN", "join", policy.default_join), policy);
   const loop_kind loop = loop_of(choice(chosen.loop, "FILCH_LOOP", "loop", name_of(policy.default_loop)), policy);
-  const bool asked = policy.policy == "lace" || policy.policy == "standard";
-  if (chosen.steal_half && !asked) {
-    reject("steal_half does not go with policy '" + std::string(policy.policy) + "'; use policy lace or standard");
+  if (chosen.steal_half && !can_steal_half(policy.policy)) {
+    reject("steal_half does not go with policy '" + std::string(policy.policy) +
+           "'; use policy lace, standard, receiver or receiver_blocking");
   }
   if (chosen.push_half && !is_lazy_policy(policy.policy)) {
     reject("push_half does not go with policy '" + std::string(policy.policy) +
@@ -203,6 +210,10 @@ std::unique_ptr<policy> make_policy(const configuration& chosen) {
   if (chosen.policy == "chase_lev") return std::make_unique<chase_lev>(std::move(victims), std::move(joins));
   if (is_lazy_policy(chosen.policy)) {
     return std::make_unique<lazy>(std::move(victims), std::move(joins), rule_of(chosen.loop), chosen.push_half);
+  }
+  if (is_receiver(chosen.policy)) {
+    const auto how = chosen.policy == "receiver" ? receiver::acquiring::declining : receiver::acquiring::blocking;
+    return std::make_unique<receiver>(std::move(victims), std::move(joins), how, chosen.steal_half);
   }
   return std::make_unique<lace>(std::move(victims), std::move(joins), chosen.steal_half);
 }

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "scheduler/patience.hpp"
+#include "worker/patience.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
