@@ -32,7 +32,9 @@ struct configuration {
 };
 
 /// Can thieves of that policy get several tasks at once?
-inline bool steals_half(std::string_view policy) { return policy == "lace" || policy == "receiver"; }
+inline bool steals_half(std::string_view policy) {
+  return policy == "lace" || policy == "receiver" || policy == "sender";
+}
 
 /// Every policy with every join, for each of the given numbers of workers.
 inline std::vector<configuration> configurations(const std::vector<int>& workers) {

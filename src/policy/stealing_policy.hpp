@@ -35,6 +35,8 @@ class stealing_policy : public policy, protected taker {
   /// Something was taken from victim.
   virtual void robbed(worker& /*victim*/) noexcept {}
 
+  /// A worker other than w, or null when it is alone.
+  [[nodiscard]] worker* any_other(worker& w) const noexcept { return victims_->choose(w); }
   /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
   bool run_found(worker& w, const loot& found) noexcept;
 

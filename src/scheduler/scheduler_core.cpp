@@ -126,6 +126,7 @@ void scheduler_core::work(worker& w) noexcept {
       } else {
         idle_.sleep(w);
       }
+      if (policy_->collect(w)) idle_.begin_search();
       spinning.begin();
       continue;
     }

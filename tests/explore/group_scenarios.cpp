@@ -168,7 +168,7 @@ void explore_nested(const options& chosen) {
 }  // namespace
 
 void add_groups(scenario_list& to) {
-  for (const std::string policy : {"lace", "chase_lev", "receiver"}) {
+  for (const std::string policy : {"lace", "chase_lev", "receiver", "sender"}) {
     to.push_back({policy + "_group", "a group of three tasks, three workers",
                   [=] { explore_group(small(3, policy, "transitive"), 3); }});
     to.push_back({policy + "_group_detached", "tasks for the group of an enclosing scope",
@@ -176,7 +176,7 @@ void add_groups(scenario_list& to) {
     to.push_back({policy + "_group_nested", "groups in tasks of groups",
                   [=] { explore_nested(small(2, policy, "transitive")); }});
   }
-  for (const std::string policy : {"lace", "receiver"}) {
+  for (const std::string policy : {"lace", "receiver", "sender"}) {
     to.push_back({policy + "_group_half", "a group of eight tasks, thieves that get half",
                   [=] { explore_group(small(3, policy, "transitive", true), 8); }});
   }

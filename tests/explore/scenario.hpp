@@ -68,11 +68,13 @@ inline void in_parallel(const std::vector<std::function<void()>>& parts) {
 
 /// Options of a small scheduler.
 inline options small(int workers, std::string policy, std::string join, bool steal_half = false) {
-  return {.workers = workers,
-          .policy = std::move(policy),
-          .join = std::move(join),
-          .steal_half = steal_half,
-          .stack_bytes = 4096};
+  options chosen{.workers = workers,
+                 .policy = std::move(policy),
+                 .join = std::move(join),
+                 .steal_half = steal_half,
+                 .stack_bytes = 4096};
+  if (chosen.policy == "sender") chosen.deal_interval_ns = 1;  // at each look, mostly
+  return chosen;
 }
 
 }  // namespace filch::explore

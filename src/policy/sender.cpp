@@ -1,0 +1,126 @@
+#include "policy/sender.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "loop/carve.hpp"
+#include "platform/clock.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+
+namespace filch {
+namespace {
+
+/// Pauses of a wait, before its worker looks elsewhere. Short, since pieces and detached tasks are not dealt; long
+/// beside what ending and beginning a wait takes, so that whoever deals mostly finds it waiting.
+constexpr std::uint32_t pauses_per_wait = 4 * platform::pauses_per_look;
+
+}  // namespace
+
+using deque::communication_cell;
+
+struct sender::mailbox final : cells {
+  alignas(64) communication_cell cell;
+  alignas(64) std::int64_t next_deal_ns = 0;  ///< owner's
+};
+
+sender::sender(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins,
+               std::int64_t deal_interval_ns, bool steal_half)
+    : private_policy(std::move(victims), std::move(joins)),
+      deal_interval_ns_(static_cast<double>(deal_interval_ns)),
+      steal_half_(steal_half) {}
+
+sender::mailbox& sender::mailbox_of(const worker& w) noexcept { return static_cast<mailbox&>(*w.offered); }
+
+std::unique_ptr<offer> sender::make_offer() const { return std::make_unique<mailbox>(); }
+
+std::int64_t sender::time_to_next(worker& w) const noexcept {
+  constexpr double step = 0x1p-53;
+  const double u = static_cast<double>((w.random() >> 11) + 1) * step;
+  return static_cast<std::int64_t>(-deal_interval_ns_ * std::log(u));
+}
+
+void sender::answer(worker& w) noexcept {
+  if (!stock_of(w, 0)) return;                     // attention stays raised, the next push or chunk comes here again
+  if (w.dozing.load(std::memory_order_relaxed)) {  // the owner's own
+    // Before it looks at the cells: who waits from now on finds it calm, and wakes it.
+    w.calm();
+    const std::uint32_t n = w.everybody.size();
+    for (std::uint32_t i = 1; i < n; ++i) attempt(w, w.everybody[(w.number + i) % n]);
+    return;
+  }
+  mailbox& box = mailbox_of(w);
+  if (platform::now_ns() < box.next_deal_ns) return;
+  w.calm();
+  if (worker* const to = any_other(w)) attempt(w, *to);
+  box.next_deal_ns = platform::now_ns() + time_to_next(w);
+  // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does.
+  if (w.idle.anybody()) w.raise();
+}
+
+void sender::attempt(worker& w, worker& to) const noexcept {
+  communication_cell& cell = mailbox_of(to).cell;
+  const auto seen = cell.look();
+  if (!seen || (seen->wanted.epoch != 0 && seen->wanted.of != w.number)) return;
+  const stock has = stock_of(w, seen->wanted.epoch);
+  if (has.tasks != 0) {
+    if (deal_tasks(w, cell, *seen, has)) w.idle.wake(to);
+  } else if (has.loop != nullptr && cell.reserve(*seen)) {
+    if (!give_half(w, *has.loop, 1)) return cell.give_up(*seen);
+    w.count(&counters::offers);
+    cell.fill({.dealer = w.number, .tasks = {}});
+    w.idle.wake(to);
+    w.idle.offered(w);
+  }
+}
+
+bool sender::deal_tasks(worker& w, communication_cell& to, const communication_cell::view& seen,
+                        const stock& has) const noexcept {
+  if (!steal_half_) {
+    const deque::handed one = prepare(w, 1);
+    if (!to.put(seen, {.dealer = w.number, .tasks = one})) return false;
+    let_go(w, one);
+    return true;
+  }
+  if (!to.reserve(seen)) return false;
+  const deque::handed half = prepare(w, half_of(has, to.room()));
+  let_go(w, half);
+  to.fill({.dealer = w.number, .tasks = half});
+  return true;
+}
+
+loot sender::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
+  communication_cell& mine = mailbox_of(thief).cell;
+  const deque::wish wanted = only == nullptr ? deque::wish{} : deque::wish{.of = only->thief, .epoch = only->epoch};
+  mine.wait(wanted, room_of(thief));
+  for (std::uint32_t i = 0; i < pauses_per_wait && mine.is_waiting(); ++i) {
+    if (only != nullptr && !victim.activations.find(only->epoch)) break;
+    victim.ask();
+    if (thief.must_attend(nullptr)) answer(thief);
+    platform::pause();
+  }
+  return end_wait(thief, wanted.epoch);
+}
+
+loot sender::end_wait(worker& w, std::uint64_t epoch) noexcept {
+  communication_cell& mine = mailbox_of(w).cell;
+  while (!mine.cease()) {
+    if (const auto got = mine.collect()) return received(w.everybody[got->dealer], got->tasks, epoch);
+    platform::pause();  // it is a few instructions away
+  }
+  return {};
+}
+
+bool sender::work_visible(worker& w) noexcept {
+  communication_cell& mine = mailbox_of(w).cell;
+  mine.wait({}, room_of(w));
+  return stealing_policy::work_visible(w) || !mine.is_waiting();
+}
+
+bool sender::collect(worker& w) noexcept {
+  if (mailbox_of(w).cell.is_busy()) return false;
+  const loot found = end_wait(w, 0);
+  return found && run_found(w, found);
+}
+
+}  // namespace filch
