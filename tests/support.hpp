@@ -54,8 +54,8 @@ inline std::vector<configuration> configurations(const std::vector<int>& workers
 
 inline std::string name_of(const testing::TestParamInfo<configuration>& info) { return info.param.name(); }
 
-/// Waits for something that a stolen sibling does. Forks meanwhile: an owner whose tasks are private gives one away only
-/// when it looks up.
+/// Waits for something that a stolen sibling does. Forks meanwhile: an owner whose tasks are private gives one away
+/// only when it looks up.
 inline void wait_looking_up(const std::atomic<bool>& flag) {
   while (!flag) fork_join([] {}, [] { std::this_thread::yield(); });
 }

@@ -5,15 +5,16 @@
 
 #include "loop/carve.hpp"
 #include "platform/clock.hpp"
+#include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
 namespace filch {
 namespace {
 
-/// Pauses of a wait, before its worker looks elsewhere. Short, since pieces and detached tasks are not dealt; long
-/// beside what ending and beginning a wait takes, so that whoever deals mostly finds it waiting.
-constexpr std::uint32_t pauses_per_wait = 4 * platform::pauses_per_look;
+/// How long a worker waits before it looks elsewhere. Short, since pieces and detached tasks are not dealt; long beside
+/// what ending and beginning a wait takes, so that whoever deals mostly finds it waiting.
+constexpr std::int64_t wait_ns = 5'000;
 
 }  // namespace
 
@@ -46,32 +47,42 @@ void sender::answer(worker& w) noexcept {
     // Before it looks at the cells: who waits from now on finds it calm, and wakes it.
     w.calm();
     const std::uint32_t n = w.everybody.size();
-    for (std::uint32_t i = 1; i < n; ++i) attempt(w, w.everybody[(w.number + i) % n]);
+    for (std::uint32_t i = 1; i < n; ++i) static_cast<void>(attempt(w, w.everybody[(w.number + i) % n]));
     return;
   }
   mailbox& box = mailbox_of(w);
   if (platform::now_ns() < box.next_deal_ns) return;
   w.calm();
-  if (worker* const to = any_other(w)) attempt(w, *to);
+  worker* const to = any_other(w);
+  if (to != nullptr && !attempt(w, *to)) {
+    worker* const waiter = w.owner_of_task();
+    if (waiter != nullptr && waiter != to) static_cast<void>(attempt(w, *waiter));
+  }
   box.next_deal_ns = platform::now_ns() + time_to_next(w);
   // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does.
   if (w.idle.anybody()) w.raise();
 }
 
-void sender::attempt(worker& w, worker& to) const noexcept {
+bool sender::attempt(worker& w, worker& to) const noexcept {
   communication_cell& cell = mailbox_of(to).cell;
   const auto seen = cell.look();
-  if (!seen || (seen->wanted.epoch != 0 && seen->wanted.of != w.number)) return;
+  if (!seen || (seen->wanted.epoch != 0 && seen->wanted.of != w.number)) return false;
   const stock has = stock_of(w, seen->wanted.epoch);
   if (has.tasks != 0) {
-    if (deal_tasks(w, cell, *seen, has)) w.idle.wake(to);
-  } else if (has.loop != nullptr && cell.reserve(*seen)) {
-    if (!give_half(w, *has.loop, 1)) return cell.give_up(*seen);
-    w.count(&counters::offers);
-    cell.fill({.dealer = w.number, .tasks = {}});
+    if (!deal_tasks(w, cell, *seen, has)) return false;
     w.idle.wake(to);
-    w.idle.offered(w);
+    return true;
   }
+  if (has.loop == nullptr || !cell.reserve(*seen)) return false;
+  if (!give_half(w, *has.loop, 1)) {
+    cell.give_up(*seen);
+    return false;
+  }
+  w.count(&counters::offers);
+  cell.fill({.dealer = w.number, .tasks = {}});
+  w.idle.wake(to);
+  w.idle.offered(w);
+  return true;
 }
 
 bool sender::deal_tasks(worker& w, communication_cell& to, const communication_cell::view& seen,
@@ -93,11 +104,12 @@ loot sender::take_task(worker& thief, worker& victim, const lineage* only) noexc
   communication_cell& mine = mailbox_of(thief).cell;
   const deque::wish wanted = only == nullptr ? deque::wish{} : deque::wish{.of = only->thief, .epoch = only->epoch};
   mine.wait(wanted, room_of(thief));
-  for (std::uint32_t i = 0; i < pauses_per_wait && mine.is_waiting(); ++i) {
+  victim.ask();
+  patience waiting(wait_ns);
+  while (mine.is_waiting() && waiting.go_on()) {
     if (only != nullptr && !victim.activations.find(only->epoch)) break;
     victim.ask();
     if (thief.must_attend(nullptr)) answer(thief);
-    platform::pause();
   }
   return end_wait(thief, wanted.epoch);
 }

@@ -10,7 +10,8 @@
 // Deviations. Workers look up only while somebody is without work: their attention is left raised for as long. Who
 // waits falls asleep, still waiting, and is woken by what it is dealt. An owner that falls asleep at a join deals what
 // it has to all who wait, without regard to dates, since nobody knows when it would look up again. Who waits at a join
-// is dealt only what was made inside of the task that it waits for, by the worker that runs that.
+// is dealt only what was made inside of the task that it waits for, by the worker that runs that; and since no other
+// can, that one looks at it whenever the worker chosen at random does not wait.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,8 @@ class sender final : public private_policy {
 
   struct mailbox;
   [[nodiscard]] static mailbox& mailbox_of(const worker& w) noexcept;
-  void attempt(worker& w, worker& to) const noexcept;
+  /// Whether something was dealt.
+  [[nodiscard]] bool attempt(worker& w, worker& to) const noexcept;
   [[nodiscard]] bool deal_tasks(worker& w, deque::communication_cell& to, const deque::communication_cell::view& seen,
                                 const stock& has) const noexcept;
   [[nodiscard]] std::int64_t time_to_next(worker& w) const noexcept;

@@ -102,8 +102,7 @@ bool can_steal_half(std::string_view name) {
 }
 
 constexpr std::int64_t default_deal_interval_ns = 30'000;
-/// Longer than any program; so that a date never overflows.
-constexpr std::int64_t most_deal_interval_ns = 1'000'000'000'000;
+constexpr std::int64_t most_deal_interval_ns = 1'000'000'000;
 
 std::int64_t deal_interval_of(const options& chosen, std::string_view policy) {
   const auto check = [](std::int64_t ns, const std::string& where, const std::string& text) {

@@ -25,12 +25,14 @@ scenario_list scenarios() {
   scenario_list all;
   add_split_deque(all);
   add_ring_deque(all);
+  add_cells(all);
   add_joins(all);
   add_lineage(all);
   add_loops(all);
   add_groups(all);
   add_bags(all);
   add_sleep(all);
+  add_asleep(all);
   add_lifecycle(all);
   return all;
 }

@@ -26,12 +26,14 @@ using scenario_list = std::vector<scenario>;
 // One function for each file.
 void add_split_deque(scenario_list& to);
 void add_ring_deque(scenario_list& to);
+void add_cells(scenario_list& to);
 void add_joins(scenario_list& to);
 void add_lineage(scenario_list& to);
 void add_loops(scenario_list& to);
 void add_groups(scenario_list& to);
 void add_bags(scenario_list& to);
 void add_sleep(scenario_list& to);
+void add_asleep(scenario_list& to);
 void add_lifecycle(scenario_list& to);
 
 /// All of them.
