@@ -28,7 +28,8 @@ bool request_cell::is_open() const noexcept {
 bool request_cell::put(request r) noexcept {
   std::uint64_t expected = open_bit;
   // [RQ2] seq_cst: before the look at the owner's attention word ([AT2]); pairs with [RQ3]. Releases the emptied
-  // transfer cell, for [RQ4].
+  // transfer cell, for [RQ4]. Not noticed as acq_rel: a thief whose request is overlooked withdraws it and asks again
+  // before it sleeps; for the owner to keep its word calm it has to overlook the withdrawal as well.
   return word_.compare_exchange_strong(expected, pack(r), std::memory_order_seq_cst, std::memory_order_relaxed);
 }
 
