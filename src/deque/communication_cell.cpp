@@ -18,6 +18,10 @@ std::uint64_t pack(deal what) noexcept {
 
 std::uint16_t number_in(std::uint64_t word) noexcept { return static_cast<std::uint16_t>(word >> number_shift); }
 
+deal unpack_deal(std::uint64_t word) noexcept {
+  return {.dealer = number_in(word), .tasks = handed::unpack(word >> rest_shift)};
+}
+
 }  // namespace
 
 void communication_cell::wait(wish wanted, std::uint32_t room) noexcept {
@@ -32,7 +36,8 @@ bool communication_cell::is_waiting() const noexcept {
 }
 
 bool communication_cell::is_busy() const noexcept {
-  return word_.load(std::memory_order_relaxed) == busy;  // the worker's own
+  // [CC10] acquire: that a dealer which took its deal back has read the room ([CC9]). Else busy is the worker's own.
+  return word_.load(std::memory_order_acquire) == busy;
 }
 
 bool communication_cell::cease() noexcept {
@@ -46,11 +51,13 @@ bool communication_cell::cease() noexcept {
 }
 
 std::optional<deal> communication_cell::collect() noexcept {
-  // [CC6] acquire: the tasks, from [CC4] or [CC5].
-  const std::uint64_t word = word_.load(std::memory_order_acquire);
+  std::uint64_t word = word_.load(std::memory_order_relaxed);  // the compare-and-swap decides
   if ((word & kind_mask) != dealt) return std::nullopt;
-  word_.store(busy, std::memory_order_relaxed);  // nobody else changes it now
-  return deal{.dealer = number_in(word), .tasks = handed::unpack(word >> rest_shift)};
+  // [CC6] acquire: the tasks, from [CC4] or [CC5].
+  if (!word_.compare_exchange_strong(word, busy, std::memory_order_acquire, std::memory_order_relaxed)) {
+    return std::nullopt;
+  }
+  return unpack_deal(word);
 }
 
 std::optional<communication_cell::view> communication_cell::look() const noexcept {
@@ -81,6 +88,19 @@ void communication_cell::fill(deal what) noexcept {
 void communication_cell::give_up(const view& seen) noexcept {
   // [CC8] release: hands on what [CC3] acquired, for the next dealer.
   word_.store(seen.word, std::memory_order_release);
+}
+
+std::optional<deal> communication_cell::uncollected() const noexcept {
+  const std::uint64_t word = word_.load(std::memory_order_relaxed);  // a hint; take_back decides
+  if ((word & kind_mask) != dealt) return std::nullopt;
+  return unpack_deal(word);
+}
+
+bool communication_cell::take_back(deal what) noexcept {
+  std::uint64_t expected = pack(what);
+  // [CC9] release: that the room has been read, for [CC10], since the worker may write it again. The tasks are the
+  // dealer's own work; that one of the two has them follows from the word alone.
+  return word_.compare_exchange_strong(expected, busy, std::memory_order_release, std::memory_order_relaxed);
 }
 
 }  // namespace filch::deque

@@ -6,6 +6,8 @@
 //                       │   └──────────────────────┘ dealer: there is nothing after all
 //                       └──worker, CAS──> busy          waits no more
 //
+// What was dealt and not collected yet, its dealer may take back: dealt ──dealer, CAS──> busy.
+//
 // Deviations: waiting carries what is waited for, since workers that wait at a join take only parts of the task that
 // they wait for; and a worker may cease to wait, to do what it has found elsewhere.
 //
@@ -13,7 +15,8 @@
 //
 // Invariants
 //  1. Only the worker itself makes a busy or dealt cell another, only the dealer that reserved it an incoming one.
-//  2. What was dealt is collected: a worker whose wait cannot be ended any more takes what comes.
+//  2. What was dealt is collected or taken back, by one compare-and-swap: a worker whose wait cannot be ended any more
+//     takes what comes.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +55,7 @@ class communication_cell {
   [[nodiscard]] bool is_busy() const noexcept;
   /// Waits no more. False: something is dealt, or will be in a moment.
   [[nodiscard]] bool cease() noexcept;
-  /// What was dealt; the cell is busy then. Nothing: it is not there yet.
+  /// What was dealt; the cell is busy then. Nothing: it is not there yet, or was taken back, and the cell is busy.
   [[nodiscard]] std::optional<deal> collect() noexcept;
 
   /// Nothing, if the worker does not wait.
@@ -66,6 +69,10 @@ class communication_cell {
   /// The second step: what comes, or that nothing does.
   void fill(deal what) noexcept;
   void give_up(const view& seen) noexcept;
+  /// What was dealt and not collected yet, as far as one can see.
+  [[nodiscard]] std::optional<deal> uncollected() const noexcept;
+  /// The dealer of that takes it back. False: it was collected.
+  [[nodiscard]] bool take_back(deal what) noexcept;
 
  private:
   platform::atomic<std::uint64_t> word_{0};

@@ -35,11 +35,11 @@ private_policy::stock private_policy::stock_of(const worker& w, std::uint64_t ep
   return {.tasks = tasks, .loop = nullptr};
 }
 
-deque::handed private_policy::prepare(worker& w, std::uint32_t count) noexcept {
+deque::handed private_policy::prepare(worker& w, std::uint32_t count, std::uint16_t to) noexcept {
   const std::uint32_t first = w.index_of(w.split.load());
   for (std::uint32_t i = first; i < first + count; ++i) {
     // [TS0] relaxed: handed over with the slot.
-    w.base[i].state.store(task_state{}.pack(), std::memory_order_relaxed);
+    w.base[i].state.store(task_state{.thief = to}.pack(), std::memory_order_relaxed);
   }
   return {.first = first, .count = count};
 }

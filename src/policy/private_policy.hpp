@@ -21,7 +21,7 @@ class private_policy : public stealing_policy {
  public:
   using stealing_policy::stealing_policy;
 
-  [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept final;
+  [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
   void rejoin(worker& w, detail::slot& s) noexcept final;
   [[nodiscard]] bool can_be_asked() const noexcept final { return true; }
 
@@ -42,8 +42,8 @@ class private_policy : public stealing_policy {
 
   /// Owner. With an epoch other than 0: what was made in that activation of its, or inside of it.
   [[nodiscard]] static stock stock_of(const worker& w, std::uint64_t epoch) noexcept;
-  /// Owner. Makes the `count` oldest private tasks ready to be handed over.
-  [[nodiscard]] static deque::handed prepare(worker& w, std::uint32_t count) noexcept;
+  /// Owner. Makes the `count` oldest private tasks ready to be handed to worker number `to`.
+  [[nodiscard]] static deque::handed prepare(worker& w, std::uint32_t count, std::uint16_t to) noexcept;
   /// Owner. They have been handed over, or will be at once.
   static void let_go(worker& w, deque::handed tasks) noexcept;
   /// Owner. Half of the tasks, if the other worker has room for the proxies of so many.

@@ -57,7 +57,7 @@ void receiver::respond(worker& w, mailbox& box) const noexcept {
   transfer_cell& to = mailbox_of(w.everybody[asked->thief]).transfer;
   const stock has = stock_of(w, asked->epoch);
   if (has.tasks != 0) {
-    const deque::handed tasks = prepare(w, steal_half_ ? half_of(has, to.room()) : 1);
+    const deque::handed tasks = prepare(w, steal_half_ ? half_of(has, to.room()) : 1, asked->thief);
     let_go(w, tasks);
     to.hand_over(tasks);
   } else if (has.loop != nullptr && give_half(w, *has.loop, 1)) {

@@ -69,7 +69,7 @@ bool sender::attempt(worker& w, worker& to) const noexcept {
   if (!seen || (seen->wanted.epoch != 0 && seen->wanted.of != w.number)) return false;
   const stock has = stock_of(w, seen->wanted.epoch);
   if (has.tasks != 0) {
-    if (!deal_tasks(w, cell, *seen, has)) return false;
+    if (!deal_tasks(w, to, *seen, has)) return false;
     w.idle.wake(to);
     return true;
   }
@@ -85,18 +85,18 @@ bool sender::attempt(worker& w, worker& to) const noexcept {
   return true;
 }
 
-bool sender::deal_tasks(worker& w, communication_cell& to, const communication_cell::view& seen,
-                        const stock& has) const noexcept {
+bool sender::deal_tasks(worker& w, worker& to, const communication_cell::view& seen, const stock& has) const noexcept {
+  communication_cell& cell = mailbox_of(to).cell;
   if (!steal_half_) {
-    const deque::handed one = prepare(w, 1);
-    if (!to.put(seen, {.dealer = w.number, .tasks = one})) return false;
+    const deque::handed one = prepare(w, 1, to.number);
+    if (!cell.put(seen, {.dealer = w.number, .tasks = one})) return false;
     let_go(w, one);
     return true;
   }
-  if (!to.reserve(seen)) return false;
-  const deque::handed half = prepare(w, half_of(has, to.room()));
+  if (!cell.reserve(seen)) return false;
+  const deque::handed half = prepare(w, half_of(has, cell.room()), to.number);
   let_go(w, half);
-  to.fill({.dealer = w.number, .tasks = half});
+  cell.fill({.dealer = w.number, .tasks = half});
   return true;
 }
 
@@ -118,9 +118,26 @@ loot sender::end_wait(worker& w, std::uint64_t epoch) noexcept {
   communication_cell& mine = mailbox_of(w).cell;
   while (!mine.cease()) {
     if (const auto got = mine.collect()) return received(w.everybody[got->dealer], got->tasks, epoch);
-    platform::pause();  // it is a few instructions away
+    if (mine.is_busy()) break;  // taken back
+    platform::pause();          // it is a few instructions away
   }
   return {};
+}
+
+// A worker that was asleep takes a while to come.
+bool sender::reclaim(worker& w, detail::slot& s) noexcept {
+  // relaxed: who has marked the slot as taken has collected it before.
+  const auto state = task_state::unpack(s.state.load(std::memory_order_relaxed));
+  if (state.status != task_status::pending) return false;
+  communication_cell& cell = mailbox_of(w.everybody[state.thief]).cell;
+  const auto there = cell.uncollected();
+  if (!there || there->dealer != w.number) return false;
+  detail::slot* const first = w.base + there->tasks.first;
+  // Only the newest that are gone can become private again.
+  if (&s < first || first + there->tasks.count != w.split.load() || !cell.take_back(*there)) return false;
+  w.set_split(first);
+  w.count(&counters::shrinks);
+  return true;
 }
 
 bool sender::work_visible(worker& w) noexcept {

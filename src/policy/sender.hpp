@@ -8,7 +8,8 @@
 // the two steps of Figure 3.
 //
 // Deviations. Workers look up only while somebody is without work: their attention is left raised for as long. Who
-// waits falls asleep, still waiting, and is woken by what it is dealt. An owner that falls asleep at a join deals what
+// waits falls asleep, still waiting, and is woken by what it is dealt; until it has collected that, the dealer may take
+// it back. An owner that falls asleep at a join deals what
 // it has to all who wait, without regard to dates, since nobody knows when it would look up again. Who waits at a join
 // is dealt only what was made inside of the task that it waits for, by the worker that runs that; and since no other
 // can, that one looks at it whenever the worker chosen at random does not wait.
@@ -28,6 +29,7 @@ class sender final : public private_policy {
 
   [[nodiscard]] std::unique_ptr<offer> make_offer() const override;
   void answer(worker& w) noexcept override;
+  [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
   bool collect(worker& w) noexcept override;
 
@@ -39,7 +41,7 @@ class sender final : public private_policy {
   [[nodiscard]] static mailbox& mailbox_of(const worker& w) noexcept;
   /// Whether something was dealt.
   [[nodiscard]] bool attempt(worker& w, worker& to) const noexcept;
-  [[nodiscard]] bool deal_tasks(worker& w, deque::communication_cell& to, const deque::communication_cell::view& seen,
+  [[nodiscard]] bool deal_tasks(worker& w, worker& to, const deque::communication_cell::view& seen,
                                 const stock& has) const noexcept;
   [[nodiscard]] std::int64_t time_to_next(worker& w) const noexcept;
   [[nodiscard]] static loot end_wait(worker& w, std::uint64_t epoch) noexcept;

@@ -1,5 +1,5 @@
-// What policies with shared deques have in common: thieves take for themselves, waiters steal by a join strategy, and
-// several tasks stolen at once become proxies on the thief's own stack.
+// What all policies have in common: idle workers look for work themselves, in a shared deque or by asking for it;
+// waiters do so by a join strategy; and several tasks got at once become proxies on the thief's own stack.
 //
 // A thief that takes several tasks marks all but the newest `batched`, pushes a proxy for each onto its own stack, runs
 // the newest, and then its proxies, newest first. Who runs a proxy (the thief, or one who stole it from there) first

@@ -113,6 +113,7 @@ void explore_deals(bool two_steps) {
           all.run(got->tasks);
           break;
         }
+        if (cell.is_busy()) break;  // taken back
         platform::pause();
       }
       check(cell.is_busy(), "a wait has ended and the cell waits");
@@ -139,6 +140,9 @@ void explore_deals(bool two_steps) {
         next += some.count;
         cell.fill({.dealer = dealer, .tasks = some});
       }
+    }
+    if (const auto there = cell.uncollected(); there && there->dealer == dealer && cell.take_back(*there)) {
+      next = there->tasks.first;
     }
     all.run({.first = next, .count = end - next});
   };

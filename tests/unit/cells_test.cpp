@@ -125,6 +125,24 @@ TEST(communication_cell, one_dealer_deals_in_one_step) {
   EXPECT_TRUE(cell.is_busy());
 }
 
+TEST(communication_cell, a_dealer_takes_back_what_is_not_collected) {
+  communication_cell cell;
+  const deal what{.dealer = 4, .tasks = {.first = 7, .count = 2}};
+  for (const bool collected : {false, true}) {
+    EXPECT_FALSE(cell.uncollected());
+    cell.wait({}, 0);
+    ASSERT_TRUE(cell.put(*cell.look(), what));
+    ASSERT_TRUE(cell.uncollected());
+    EXPECT_EQ(cell.uncollected()->dealer, 4);
+    EXPECT_EQ(cell.uncollected()->tasks.first, 7U);
+    EXPECT_FALSE(cell.take_back({.dealer = 5, .tasks = what.tasks}));
+    EXPECT_EQ(collected && cell.collect().has_value(), collected);
+    EXPECT_EQ(cell.take_back(what), !collected);
+    EXPECT_TRUE(cell.is_busy());
+    EXPECT_FALSE(cell.collect());
+  }
+}
+
 TEST(communication_cell, one_dealer_deals_in_two_steps_or_gives_up) {
   communication_cell cell;
   cell.wait({.of = 3, .epoch = 4}, 11);
