@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,11 +26,14 @@ struct options {
   /// How loops are split that do not say; see combinations(). Empty: FILCH_LOOP when that is set, else the policy's
   /// default.
   std::string loop = {};
-  /// Thieves take half of what is offered instead of one task (policies lace and standard).
+  /// Thieves get half of the tasks instead of one (policies lace, standard, receiver, receiver_blocking and sender).
   bool steal_half = false;
   /// Where work is wanted, half of all tasks that wait to be offered are, instead of one (the lazy policies;
   /// section 9.4 of the lazy-scheduling paper).
   bool push_half = false;
+  /// Mean time between two attempts of a worker to deal away a task, in nanoseconds (policy sender). None:
+  /// FILCH_DEAL_INTERVAL_NS when that is set, else 30,000.
+  std::optional<std::int64_t> deal_interval_ns = {};
   /// Address space of each worker's task stack, in bytes: 64 per pending task. A full stack is no error; it only runs
   /// further tasks at once. 4 KiB to 64 MiB.
   std::size_t stack_bytes = std::size_t{64} << 20;

@@ -45,9 +45,9 @@ void forget_finished(worker& w, detail::loop_frame& f) noexcept {
 
 }  // namespace
 
-detail::loop_frame* giver(const worker& w, giving_order order) noexcept {
+detail::loop_frame* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
   detail::loop_frame* found = nullptr;
-  for (detail::loop_frame* f = w.loops; f != nullptr; f = f->outer) {
+  for (detail::loop_frame* f = w.loops; f != nullptr && f->number > above; f = f->outer) {
     if (!can_give(w, *f)) continue;
     found = f;
     if (order == giving_order::innermost) break;

@@ -14,8 +14,9 @@ namespace filch {
 /// Which loop gives: the one that the paper's depth-first or its breadth-first variant would push.
 enum class giving_order : std::uint8_t { innermost, oldest };
 
-/// Owner. The frame that would give in this order; null when none has anything to give.
-[[nodiscard]] detail::loop_frame* giver(const worker& w, giving_order order) noexcept;
+/// Owner. The frame that would give in this order, of those with numbers above `above`; null when none has anything to
+/// give.
+[[nodiscard]] detail::loop_frame* giver(const worker& w, giving_order order, std::uint64_t above = 0) noexcept;
 
 /// Owner. Puts the upper half of what the frame has left on offer, or all of it when that is too little for two and the
 /// frame is waiting for one of its iterations; as up to `parts` pieces. False: nothing to give, or no room.

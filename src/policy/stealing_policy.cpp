@@ -44,7 +44,8 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
       task_state{.status = task_status::batched, .thief = w.number, .epoch = w.new_epoch()}.pack();
   detail::slot* const below = w.head.load();
   for (detail::slot* original = found.first; original != &newest; ++original) {
-    // [TS8] relaxed: who runs a proxy has got the slot with the proxy, which was shared by [SD3] or [SD4].
+    // [TS8] relaxed: who runs a proxy has got the slot with the proxy, which was shared by [SD3] or [SD4], or handed on
+    // by [TR2], [CC4] or [CC5].
     original->state.store(batched, std::memory_order_relaxed);
     detail::slot* const s = w.head.load();
     s->run.store(&run_proxy);
@@ -64,12 +65,16 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
   return true;
 }
 
+bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
+  return run(w, found, [&] {
+    w.count(&counters::steals);
+    w.idle.end_search();
+  });
+}
+
 bool stealing_policy::acquire(worker& w) noexcept {
   const loot found = take_any(w);
-  const bool ran = found && run(w, found, [&] {
-                     w.count(&counters::steals);
-                     w.idle.end_search();
-                   });
+  const bool ran = found && run_found(w, found);
   if (!ran) w.count(&counters::failed_steals);
   return ran;
 }

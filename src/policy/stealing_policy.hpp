@@ -1,5 +1,5 @@
-// What policies with shared deques have in common: thieves take for themselves, waiters steal by a join strategy, and
-// several tasks stolen at once become proxies on the thief's own stack.
+// What all policies have in common: idle workers look for work themselves, in a shared deque or by asking for it;
+// waiters do so by a join strategy; and several tasks got at once become proxies on the thief's own stack.
 //
 // A thief that takes several tasks marks all but the newest `batched`, pushes a proxy for each onto its own stack, runs
 // the newest, and then its proxies, newest first. Who runs a proxy (the thief, or one who stole it from there) first
@@ -21,7 +21,7 @@ class stealing_policy : public policy, protected taker {
 
   bool acquire(worker& w) noexcept final;
   bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept final;
-  [[nodiscard]] bool work_visible(worker& w) noexcept final;
+  [[nodiscard]] bool work_visible(worker& w) noexcept override;
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
 
  protected:
@@ -34,6 +34,11 @@ class stealing_policy : public policy, protected taker {
   [[nodiscard]] virtual bool shows_task(const worker& victim) const noexcept = 0;
   /// Something was taken from victim.
   virtual void robbed(worker& /*victim*/) noexcept {}
+
+  /// A worker other than w, or null when it is alone.
+  [[nodiscard]] worker* any_other(worker& w) const noexcept { return victims_->choose(w); }
+  /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
+  bool run_found(worker& w, const loot& found) noexcept;
 
  private:
   template <class Claimed>

@@ -18,6 +18,8 @@
 #include "policy/chase_lev.hpp"
 #include "policy/lace.hpp"
 #include "policy/lazy.hpp"
+#include "policy/receiver.hpp"
+#include "policy/sender.hpp"
 #include "victim/random_victim.hpp"
 
 namespace filch {
@@ -94,6 +96,37 @@ std::string join_of(const said& join, const combination& with) {
 }
 
 bool is_lazy_policy(std::string_view name) { return name.starts_with("lazy_"); }
+bool is_receiver(std::string_view name) { return name == "receiver" || name == "receiver_blocking"; }
+bool can_steal_half(std::string_view name) {
+  return name == "lace" || name == "standard" || name == "sender" || is_receiver(name);
+}
+
+constexpr std::int64_t default_deal_interval_ns = 30'000;
+constexpr std::int64_t most_deal_interval_ns = 1'000'000'000;
+
+std::int64_t deal_interval_of(const options& chosen, std::string_view policy) {
+  const auto check = [](std::int64_t ns, const std::string& where, const std::string& text) {
+    if (ns < 1 || ns > most_deal_interval_ns) {
+      reject(where + " '" + text + "' is no time between two deals; use 1 to " + std::to_string(most_deal_interval_ns) +
+             " nanoseconds");
+    }
+    return ns;
+  };
+  if (chosen.deal_interval_ns) {
+    const std::string text = std::to_string(*chosen.deal_interval_ns);
+    if (policy != "sender") {
+      reject("deal_interval_ns '" + text + "' does not go with policy '" + std::string(policy) +
+             "'; use policy sender");
+    }
+    return check(*chosen.deal_interval_ns, "deal_interval_ns", text);
+  }
+  const std::string text = environment("FILCH_DEAL_INTERVAL_NS");
+  if (policy != "sender" || text.empty()) return default_deal_interval_ns;
+  std::int64_t ns = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
+  if (error != std::errc{} || rest != text.data() + text.size()) ns = 0;
+  return check(ns, "FILCH_DEAL_INTERVAL_NS", text);
+}
 
 loop_kind loop_of(const said& loop, const combination& with) {
   const auto found =
@@ -145,6 +178,12 @@ const std::vector<combination>& combinations() {
        {lazy_depth2},
        lazy_depth2,
        "two pieces or tasks on offer, of the innermost loop (DF2-LS, 2014)"},
+      {"receiver", joins, "transitive", all, loop_kind::standard,
+       "private deques: owners answer requests, idle workers decline them (Acar and others, 2013)"},
+      {"receiver_blocking", joins, "transitive", all, loop_kind::standard,
+       "private deques: the same, but idle workers block requests (appendix C)"},
+      {"sender", joins, "transitive", all, loop_kind::standard,
+       "private deques: busy workers deal to idle ones, now and then (Acar and others, 2013)"},
   };
   return table;
 }
@@ -181,9 +220,9 @@ configuration configure(const options& chosen) {
   const combination& policy = policy_of(choice(chosen.policy, "FILCH_POLICY", "policy", "standard"));
   const std::string join = join_of(choice(chosen.join, "FILCH_JOIN", "join", policy.default_join), policy);
   const loop_kind loop = loop_of(choice(chosen.loop, "FILCH_LOOP", "loop", name_of(policy.default_loop)), policy);
-  const bool asked = policy.policy == "lace" || policy.policy == "standard";
-  if (chosen.steal_half && !asked) {
-    reject("steal_half does not go with policy '" + std::string(policy.policy) + "'; use policy lace or standard");
+  if (chosen.steal_half && !can_steal_half(policy.policy)) {
+    reject("steal_half does not go with policy '" + std::string(policy.policy) +
+           "'; use policy lace, standard, receiver, receiver_blocking or sender");
   }
   if (chosen.push_half && !is_lazy_policy(policy.policy)) {
     reject("push_half does not go with policy '" + std::string(policy.policy) +
@@ -193,8 +232,14 @@ configuration configure(const options& chosen) {
     reject("stack_bytes '" + std::to_string(chosen.stack_bytes) + "' is out of range; use " +
            std::to_string(least_stack_bytes) + " to " + std::to_string(most_stack_bytes));
   }
-  return {workers_of(chosen), std::string(policy.policy), join, loop, chosen.steal_half,
-          chosen.push_half,   chosen.stack_bytes};
+  return {workers_of(chosen),
+          std::string(policy.policy),
+          join,
+          loop,
+          chosen.steal_half,
+          chosen.push_half,
+          deal_interval_of(chosen, policy.policy),
+          chosen.stack_bytes};
 }
 
 std::unique_ptr<policy> make_policy(const configuration& chosen) {
@@ -203,6 +248,13 @@ std::unique_ptr<policy> make_policy(const configuration& chosen) {
   if (chosen.policy == "chase_lev") return std::make_unique<chase_lev>(std::move(victims), std::move(joins));
   if (is_lazy_policy(chosen.policy)) {
     return std::make_unique<lazy>(std::move(victims), std::move(joins), rule_of(chosen.loop), chosen.push_half);
+  }
+  if (chosen.policy == "sender") {
+    return std::make_unique<sender>(std::move(victims), std::move(joins), chosen.deal_interval_ns, chosen.steal_half);
+  }
+  if (is_receiver(chosen.policy)) {
+    const auto how = chosen.policy == "receiver" ? receiver::acquiring::declining : receiver::acquiring::blocking;
+    return std::make_unique<receiver>(std::move(victims), std::move(joins), how, chosen.steal_half);
   }
   return std::make_unique<lace>(std::move(victims), std::move(joins), chosen.steal_half);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,7 @@ struct configuration {
   loop_kind loop;
   bool steal_half;
   bool push_half;
+  std::int64_t deal_interval_ns;
   std::size_t stack_bytes;
 };
 

@@ -6,7 +6,7 @@
 
 #include "policy/policy.hpp"
 #include "scheduler/joining.hpp"
-#include "scheduler/patience.hpp"
+#include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/worker.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "platform/clock.hpp"
 #include "policy/policy.hpp"
-#include "scheduler/patience.hpp"
+#include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/worker.hpp"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "scheduler/patience.hpp"
+#include "worker/patience.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -126,6 +126,7 @@ void scheduler_core::work(worker& w) noexcept {
       } else {
         idle_.sleep(w);
       }
+      if (policy_->collect(w)) idle_.begin_search();
       spinning.begin();
       continue;
     }

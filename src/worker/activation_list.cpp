@@ -17,8 +17,8 @@ void activation_list::begin(std::uint64_t epoch, std::uint32_t base) noexcept {
 
 void activation_list::end() noexcept {
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed) - 1;
-  // [AC2] relaxed: released with the next offer of this worker ([SD3], [SD4], [CL2]), which is the first that a waiter
-  // could wrongly take for one of this activation.
+  // [AC2] relaxed: released with the next offer of this worker ([SD3], [SD4], [CL2]) or with what it hands over next
+  // ([TR2], [CC4], [CC5]), which is the first that a waiter could wrongly take for one of this activation.
   entries_[depth].store(0, std::memory_order_relaxed);
   depth_.store(depth, std::memory_order_relaxed);
 }

@@ -78,6 +78,11 @@ void sleepers::offered(worker& by) noexcept {
   if (waiting_.load(std::memory_order_seq_cst) != 0) by.wake_waiter();
 }
 
+void sleepers::wake(worker& w) noexcept {
+  // [SL12] relaxed: who waits while it sleeps, or is about to, has said so after it set the flag ([CC1]).
+  if (w.sleeping.load(std::memory_order_relaxed) && claim(w)) w.parker.unpark();
+}
+
 unsigned sleepers::hungry(unsigned most) const noexcept {
   // [SL10] relaxed: a hint.
   const std::uint64_t counts = counts_.load(std::memory_order_relaxed);

@@ -103,6 +103,9 @@ class worker : public detail::worker_core {
   /// A number for a new activation, root or batch of this worker.
   [[nodiscard]] std::uint64_t new_epoch() noexcept { return ++epoch; }
 
+  /// Whose task this worker is in the middle of: the one who may wait for it. Null: nobody's.
+  [[nodiscard]] worker* owner_of_task() const noexcept { return innermost_ == nullptr ? nullptr : innermost_->owner; }
+
   /// Wakes those who sleep until one of the tasks is done that this worker is in the middle of.
   void wake_waiter() noexcept;
 

@@ -25,12 +25,14 @@ scenario_list scenarios() {
   scenario_list all;
   add_split_deque(all);
   add_ring_deque(all);
+  add_cells(all);
   add_joins(all);
   add_lineage(all);
   add_loops(all);
   add_groups(all);
   add_bags(all);
   add_sleep(all);
+  add_asleep(all);
   add_lifecycle(all);
   return all;
 }
@@ -121,7 +123,7 @@ int run(int argc, char** argv) {
   for (const std::string& strategy : how.strategies) static_cast<void>(vm::make_strategy(strategy, 1));
   const scenario_list chosen = chosen_from(scenarios(), names);
   if (list) {
-    for (const scenario& s : chosen) fmt::print("{:<28}{}\n", s.name, s.about);
+    for (const scenario& s : chosen) fmt::print("{:<36}{}\n", s.name, s.about);
     return 0;
   }
   if (!plant.empty()) return explore_planted(plant, how);

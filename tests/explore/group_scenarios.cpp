@@ -168,7 +168,7 @@ void explore_nested(const options& chosen) {
 }  // namespace
 
 void add_groups(scenario_list& to) {
-  for (const std::string policy : {"lace", "chase_lev"}) {
+  for (const std::string policy : {"lace", "chase_lev", "receiver", "sender"}) {
     to.push_back({policy + "_group", "a group of three tasks, three workers",
                   [=] { explore_group(small(3, policy, "transitive"), 3); }});
     to.push_back({policy + "_group_detached", "tasks for the group of an enclosing scope",
@@ -176,8 +176,10 @@ void add_groups(scenario_list& to) {
     to.push_back({policy + "_group_nested", "groups in tasks of groups",
                   [=] { explore_nested(small(2, policy, "transitive")); }});
   }
-  to.push_back({"group_steal_half", "a group of eight tasks, thieves that take half",
-                [] { explore_group(small(3, "lace", "transitive", true), 8); }});
+  for (const std::string policy : {"lace", "receiver", "sender"}) {
+    to.push_back({policy + "_group_half", "a group of eight tasks, thieves that get half",
+                  [=] { explore_group(small(3, policy, "transitive", true), 8); }});
+  }
   to.push_back(
       {"group_foreign", "a group that two guests fill", [] { explore_foreign_group(small(2, "lace", "transitive")); }});
   to.push_back({"group_late_run", "a task that a guest adds while the owner waits",

@@ -194,7 +194,7 @@ void explore_exceptions(const options& chosen) {
 }  // namespace
 
 void add_joins(scenario_list& to) {
-  for (const std::string policy : {"lace", "chase_lev"}) {
+  for (const std::string policy : {"lace", "chase_lev", "receiver", "receiver_blocking", "sender"}) {
     for (const std::string join : {"transitive", "leapfrog", "random"}) {
       to.push_back({policy + "_" + join, "three workers in a tree of seven tasks",
                     [=] { explore_tree(small(3, policy, join), full(7)); }});
@@ -212,7 +212,7 @@ void add_joins(scenario_list& to) {
     to.push_back({policy + "_exceptions", "branches that throw, stolen or not",
                   [=] { explore_exceptions(small(2, policy, "transitive")); }});
   }
-  for (const std::string policy : {"lace", "chase_lev", "lazy_breadth", "lazy_depth2"}) {
+  for (const std::string policy : {"lace", "chase_lev", "lazy_breadth", "lazy_depth2", "receiver", "sender"}) {
     to.push_back({policy + "_loops", "three workers in a tree of loops",
                   [=] { explore_tree(small(3, policy, "transitive"), full(7), branching::loop); }});
     to.push_back({policy + "_loop_chain", "four workers that take pieces from one another",
@@ -228,8 +228,10 @@ void add_joins(scenario_list& to) {
     to.push_back({policy + "_transitive", "three workers in a tree of seven tasks",
                   [=] { explore_tree(small(3, policy, "transitive"), full(7)); }});
   }
-  to.push_back({"lace_steal_half", "thieves that take half of what is shared",
-                [] { explore_tree(small(3, "lace", "transitive", true), full(15)); }});
+  for (const std::string policy : {"lace", "receiver", "sender"}) {
+    to.push_back({policy + "_steal_half", "thieves that get half of all tasks",
+                  [=] { explore_tree(small(3, policy, "transitive", true), full(15)); }});
+  }
 }
 
 }  // namespace filch::explore

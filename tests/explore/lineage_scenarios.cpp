@@ -113,11 +113,11 @@ void explore_lineage(const std::string& policy, const both_function& both) {
 }  // namespace
 
 void add_lineage(scenario_list& to) {
-  for (const std::string policy : {"lace", "chase_lev"}) {
+  for (const std::string policy : {"lace", "chase_lev", "receiver", "sender"}) {
     to.push_back({policy + "_lineage", "what a waiter may take is never older than what it knows",
                   [=] { explore_lineage(policy, fork_both); }});
   }
-  for (const std::string policy : {"lace", "lazy_breadth"}) {
+  for (const std::string policy : {"lace", "lazy_breadth", "receiver", "sender"}) {
     to.push_back(
         {policy + "_loop_lineage", "the same with pieces of loops", [=] { explore_lineage(policy, loop_both); }});
   }

@@ -228,7 +228,7 @@ void add_loops(scenario_list& to) {
   to.push_back(
       {"piece_pool", "pieces that are offered, shortened and taken back, and one thief", [] { explore_pool(1); }});
   to.push_back({"piece_pool_two_thieves", "the same with two thieves", [] { explore_pool(2); }});
-  for (const std::string policy : {"lace", "lazy_breadth", "lazy_depth", "lazy_depth2"}) {
+  for (const std::string policy : {"lace", "lazy_breadth", "lazy_depth", "lazy_depth2", "receiver", "sender"}) {
     to.push_back({policy + "_flat", "a flat loop, twice", [=] { explore_flat(small(3, policy, "transitive"), 6); }});
     to.push_back({policy + "_reduction", "a reduction over five leaves",
                   [=] { explore_reduction(small(3, policy, "transitive"), 5); }});

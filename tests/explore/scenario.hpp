@@ -26,12 +26,14 @@ using scenario_list = std::vector<scenario>;
 // One function for each file.
 void add_split_deque(scenario_list& to);
 void add_ring_deque(scenario_list& to);
+void add_cells(scenario_list& to);
 void add_joins(scenario_list& to);
 void add_lineage(scenario_list& to);
 void add_loops(scenario_list& to);
 void add_groups(scenario_list& to);
 void add_bags(scenario_list& to);
 void add_sleep(scenario_list& to);
+void add_asleep(scenario_list& to);
 void add_lifecycle(scenario_list& to);
 
 /// All of them.
@@ -68,11 +70,13 @@ inline void in_parallel(const std::vector<std::function<void()>>& parts) {
 
 /// Options of a small scheduler.
 inline options small(int workers, std::string policy, std::string join, bool steal_half = false) {
-  return {.workers = workers,
-          .policy = std::move(policy),
-          .join = std::move(join),
-          .steal_half = steal_half,
-          .stack_bytes = 4096};
+  options chosen{.workers = workers,
+                 .policy = std::move(policy),
+                 .join = std::move(join),
+                 .steal_half = steal_half,
+                 .stack_bytes = 4096};
+  if (chosen.policy == "sender") chosen.deal_interval_ns = 1;  // at each look, mostly
+  return chosen;
 }
 
 }  // namespace filch::explore

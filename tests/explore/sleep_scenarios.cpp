@@ -134,7 +134,7 @@ void explore_sleepy(const options& chosen) {
 }  // namespace
 
 void add_sleep(scenario_list& to) {
-  for (const std::string policy : {"lace", "chase_lev"}) {
+  for (const std::string policy : {"lace", "chase_lev", "receiver", "receiver_blocking", "sender"}) {
     to.push_back({policy + "_wake_up", "one sleeper, one offer that must wake it",
                   [=] { explore_wake_up(small(2, policy, "transitive"), 1, &signal::wait_answering); }});
     to.push_back({policy + "_wake_up_again", "the same twice in a row, two sleepers",

@@ -2,7 +2,7 @@
 """Counts what a fork and its join cost on one worker, exactly: instructions per call of fib with inlining blocked, by
 callgrind, and locked instructions and fences in the compiled function, by disassembly.
 
-    check_fast_path.py PROGRAM MOST_INSTRUCTIONS
+    check_fast_path.py PROGRAM POLICY MOST_INSTRUCTIONS
 """
 import re
 import subprocess
@@ -11,12 +11,12 @@ import tempfile
 from pathlib import Path
 
 
-def instructions(program: str, n: int) -> int:
+def instructions(program: str, policy: str, n: int) -> int:
     """All instructions that the program executes for fib(n)."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind.out"
         subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", program, str(n)],
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", program, str(n), policy],
             check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return int(re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE).group(1))
 
@@ -40,10 +40,11 @@ def expensive(program: str) -> list[str]:
 
 
 def main() -> None:
-    program, most = sys.argv[1], float(sys.argv[2])
+    program, policy, most = sys.argv[1], sys.argv[2], float(sys.argv[3])
     # The difference of two runs has nothing of the start and the end of the program in it.
     small, large = 16, 22
-    per_call = (instructions(program, large) - instructions(program, small)) / (calls(large) - calls(small))
+    per_call = (instructions(program, policy, large) - instructions(program, policy, small)) / (
+        calls(large) - calls(small))
     print(f"{per_call:.2f} instructions per call, at most {most:g} wanted")
     found = expensive(program)
     print(f"{len(found)} locked instructions and fences", *found, sep="\n")

@@ -11,8 +11,8 @@
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   const int n = std::atoi(argv[1]);
-  filch::scheduler one({.workers = 1, .policy = "lace"});
+  filch::scheduler one({.workers = 1, .policy = argv[2]});
   std::printf("%ld\n", one.run([=] { return fib_counted(n); }));
 }

@@ -104,6 +104,10 @@ class Misuse(unittest.TestCase):
         self.check(["bench", "fib:5", "--steal-half=2"], "--steal-half")
         self.check(["bench", "fib:5", "--push-half=2"], "--push-half")
         self.check(["bench", "fib:5", "--policy", "lace", "--push-half"], "push_half", "'lace'", "lazy_breadth")
+        for bad in ["0", "-1", "x", "", "1.5", "9999999999"]:
+            self.check(["bench", "fib:5", "--policy", "sender", "--delta", bad], "--delta", f"'{bad}'")
+        self.check(["bench", "fib:5", "--policy", "lace,receiver", "--delta", "5"], "--delta '5'", "use policy sender")
+        self.check(["bench", "fib:5", "--delta", "5"], "deal_interval_ns '5'", "'standard'", "use policy sender")
 
     def test_workloads(self):
         self.check(["bench", "fob"], "'fob'", "did you mean 'fib'?", "filch list")
@@ -247,7 +251,12 @@ class Bench(unittest.TestCase):
         self.assertEqual([row["loop"] for row in rows], [each["default_loop"] for each in policies])
 
     def test_halves(self):
-        for arguments in [["--policy", "lace", "--steal-half"], ["--policy", "lazy_depth", "--push-half"]]:
+        for arguments in [
+            ["--policy", "lace", "--steal-half"],
+            ["--policy", "receiver", "--steal-half"],
+            ["--policy", "sender", "--steal-half", "--delta", "1000"],
+            ["--policy", "lazy_depth", "--push-half"],
+        ]:
             (row,) = bench("fib:15", "--repeat", "1", *arguments)["rows"]
             self.assertEqual((row["policy"], row["result"]), (arguments[1], "610"))
 

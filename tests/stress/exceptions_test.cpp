@@ -1,7 +1,6 @@
 // Exceptions from tasks that others run: nothing is lost, nothing runs twice, and the right one arrives.
 #include <atomic>
 #include <cstddef>
-#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -60,7 +59,7 @@ TEST_P(exceptions, of_a_stolen_branch) {
     const auto body = [&] {
       fork_join(
           [&] {
-            while (!begun) std::this_thread::yield();  // until somebody has stolen the other branch
+            tests::wait_looking_up(begun);  // until somebody has stolen the other branch
           },
           [&] {
             begun = true;
@@ -84,7 +83,7 @@ TEST_P(exceptions, of_both_branches_the_first) {
     const auto body = [&] {
       fork_join(
           [&] {
-            while (!begun) std::this_thread::yield();
+            tests::wait_looking_up(begun);
             throw 1;
           },
           [&] {

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
@@ -52,6 +53,13 @@ TEST(configuration, bad_values_are_named_with_a_remedy) {
   EXPECT_THAT(complaint({.policy = "fifo"}), AllOf(HasSubstr("policy 'fifo' is unknown"), HasSubstr("chase_lev")));
   EXPECT_THAT(complaint({.join = "spin"}), AllOf(HasSubstr("join 'spin'"), HasSubstr("leapfrog")));
   EXPECT_THAT(complaint({.policy = "chase_lev", .steal_half = true}), HasSubstr("use policy lace"));
+  EXPECT_THAT(complaint({.policy = "lazy_depth", .steal_half = true}), HasSubstr("receiver"));
+  for (const std::int64_t bad : {0, -1, -30'000}) {
+    EXPECT_THAT(complaint({.policy = "sender", .deal_interval_ns = bad}),
+                AllOf(HasSubstr("deal_interval_ns '" + std::to_string(bad) + "'"), HasSubstr("use 1 to")));
+  }
+  EXPECT_THAT(complaint({.policy = "receiver", .deal_interval_ns = 1}),
+              AllOf(HasSubstr("does not go with policy 'receiver'"), HasSubstr("use policy sender")));
   EXPECT_THAT(complaint({.stack_bytes = 100}), AllOf(HasSubstr("'100'"), HasSubstr("use 4096 to")));
   EXPECT_THAT(complaint({.stack_bytes = std::size_t{1} << 40}), HasSubstr("is out of range"));
 }
@@ -74,6 +82,11 @@ TEST(configuration, bad_values_of_the_environment_are_named) {
   for (const char* bad : {"x", "2x", "-1", "99999", " 2"}) {
     const environment_variable workers("FILCH_WORKERS", bad);
     EXPECT_THAT(complaint({}), AllOf(HasSubstr("FILCH_WORKERS"), HasSubstr(bad)));
+  }
+  for (const char* bad : {"0", "-1", "x", "30us", "9999999999"}) {
+    const environment_variable interval("FILCH_DEAL_INTERVAL_NS", bad);
+    EXPECT_THAT(complaint({.policy = "sender"}), AllOf(HasSubstr("FILCH_DEAL_INTERVAL_NS"), HasSubstr(bad)));
+    EXPECT_EQ(complaint({.workers = 1, .policy = "lace"}), "no complaint");
   }
   const environment_variable policy("FILCH_POLICY", "best");
   EXPECT_THAT(complaint({.workers = 1}), HasSubstr("FILCH_POLICY 'best' is unknown"));

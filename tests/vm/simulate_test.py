@@ -96,6 +96,7 @@ class Misuse(unittest.TestCase):
         self.simulate([*on, "--join", "leepfrog"], "'leepfrog'", "did you mean 'leapfrog'?")
         self.simulate([*on, "--policy", "chase_lev", "--steal-half"], "steal_half")
         self.simulate([*on, "--policy", "lace", "--push-half"], "push_half")
+        self.simulate([*on, "--policy", "sender", "--delta", "0"], "--delta '0'")
         self.simulate([*on, "--loop", "lazy_bredth"], "'lazy_bredth'", "did you mean 'lazy_breadth'?")
         self.simulate([*on, "--policy", "lazy_depth", "--loop", "auto"], "'lazy_depth'", "'auto'", "its loops are")
         self.simulate([*on, "--machin", "2x2"], "'--machin'", "did you mean '--machine'?")

@@ -55,6 +55,7 @@ simulation_request read_request(const CLI::App& app) {
                                 .workers = value_of(app, "--workers"),
                                 .steal_half = is_set(app, "--steal-half"),
                                 .push_half = is_set(app, "--push-half"),
+                                .delta = value_of(app, "--delta"),
                                 .most = platform::vm::most_hardware_threads};
   const std::vector<configuration> open = filch_configurations(settings);
   require_workers(request.machine, open);
@@ -129,9 +130,11 @@ command add_simulate_command(CLI::App& root) {
   add_text("--join", "What to do at a join whose task was stolen (default: the policy's own)", "J,...");
   add_text("--loop", "How loops are split that do not say (default: the policy's own)", "L,...");
   app->add_flag("--steal-half")
-      ->description("Thieves take half of what is on offer, not one task (policies lace and standard)");
+      ->description(
+          "Thieves get half of the tasks, not one (policies lace, standard, receiver, receiver_blocking, sender)");
   app->add_flag("--push-half")
       ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
+  add_text("--delta", "Mean time between two deals of a worker, in nanoseconds (policy sender; default: 30000)", "NS");
   add_text("--seed", "First seed (default: 1)", "S");
   add_text("--seeds", fmt::format("Number of seeds, and of runs of each row (default: {})", simulation_request{}.seeds),
            "N");

@@ -20,7 +20,8 @@ options options_of(const configuration& config) {
           .join = config.join,
           .loop = config.loop,
           .steal_half = config.steal_half,
-          .push_half = config.push_half};
+          .push_half = config.push_half,
+          .deal_interval_ns = config.deal_interval_ns};
 }
 
 template <std::size_t Size>

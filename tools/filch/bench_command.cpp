@@ -55,7 +55,8 @@ contestants make_contestants(const CLI::App& app) {
                                 .loops = value_of(app, "--loop"),
                                 .workers = value_of(app, "--workers"),
                                 .steal_half = is_set(app, "--steal-half"),
-                                .push_half = is_set(app, "--push-half")};
+                                .push_half = is_set(app, "--push-half"),
+                                .delta = value_of(app, "--delta")};
   const std::vector<configuration> configurations = filch_configurations(settings);
   const std::optional<std::string> peers = value_of(app, "--peer");
   const std::vector<bench::runner> runners = peers ? peer_runners(*peers) : std::vector<bench::runner>{};
@@ -151,9 +152,11 @@ command add_bench_command(CLI::App& root) {
   add_text("--workers", "Numbers of workers (default: all that this process may use)", "N,...");
   add_text("--peer", "Also report serial, tbb, tbb-simple, tbb-static, openmp", "R,...");
   app->add_flag("--steal-half")
-      ->description("Thieves take half of what is on offer, not one task (policies lace and standard)");
+      ->description(
+          "Thieves get half of the tasks, not one (policies lace, standard, receiver, receiver_blocking, sender)");
   app->add_flag("--push-half")
       ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
+  add_text("--delta", "Mean time between two deals of a worker, in nanoseconds (policy sender; default: 30000)", "NS");
   add_text("--repeat", "Counted runs of each (default: 5 to 21, as fits into about 10 s)", "R");
   add_text("--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
            "FILE");

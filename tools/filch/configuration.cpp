@@ -93,6 +93,23 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
   return names;
 }
 
+// A policy that was left open is the library's to check.
+bool may_deal(const std::string& policy) { return policy == "sender" || policy.empty(); }
+
+// --delta is for those policies that deal; so they can be compared with others.
+std::optional<int> deal_interval(const filch_settings& settings, const std::vector<std::string>& policies) {
+  if (!settings.delta) {
+    return std::nullopt;
+  }
+  constexpr int most_ns = 1'000'000'000;
+  const int delta_ns = parse_integer("--delta", *settings.delta, 1, most_ns);
+  if (std::ranges::none_of(policies, may_deal)) {
+    throw std::invalid_argument(fmt::format("--delta '{}' does not go with policy '{}'; use policy sender",
+                                            *settings.delta, fmt::join(policies, ",")));
+  }
+  return delta_ns;
+}
+
 }  // namespace
 
 std::string_view runner_name(bench::runner runner) { return runner_names.at(static_cast<std::size_t>(runner)); }
@@ -122,6 +139,7 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
   const std::vector<std::string> joins = checked_names("--join", settings.joins, require_join);
   const std::vector<std::string> loops = checked_names("--loop", settings.loops, require_loop);
   const std::vector<int> workers = worker_counts(settings.workers, settings.most);
+  const std::optional<int> delta = deal_interval(settings, policies);
 
   std::vector<configuration> result;
   for (const std::string& policy : policies) {
@@ -135,7 +153,8 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
                             .join = join,
                             .loop = loop,
                             .steal_half = settings.steal_half,
-                            .push_half = settings.push_half});
+                            .push_half = settings.push_half,
+                            .deal_interval_ns = may_deal(policy) ? delta : std::nullopt});
         }
       }
     }

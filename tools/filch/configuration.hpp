@@ -23,6 +23,7 @@ struct configuration {
   std::string loop{};       ///< filch only; empty: what the environment gives, or the default of the policy
   bool steal_half = false;  ///< filch only
   bool push_half = false;   ///< filch only
+  std::optional<int> deal_interval_ns{};  ///< filch only; none: what the environment or the library gives
 
   bool operator==(const configuration&) const = default;
 };
@@ -44,7 +45,8 @@ struct filch_settings {
   std::optional<std::string> workers{};   ///< comma separated
   bool steal_half = false;
   bool push_half = false;
-  int most = most_workers;  ///< largest number of workers that is accepted
+  std::optional<std::string> delta{};  ///< nanoseconds, for the policy sender
+  int most = most_workers;             ///< largest number of workers that is accepted
 };
 
 /// Every combination of the given policies, joins, loops and worker counts. Throws std::invalid_argument for unknown

@@ -27,7 +27,8 @@ class filch_executor final : public executor {
                            .join = config.join,
                            .loop = config.loop,
                            .steal_half = config.steal_half,
-                           .push_half = config.push_half}) {
+                           .push_half = config.push_half,
+                           .deal_interval_ns = config.deal_interval_ns}) {
     config_.workers = scheduler_.workers();
     config_.policy = scheduler_.policy();
     config_.join = scheduler_.join();

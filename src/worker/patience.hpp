@@ -12,7 +12,7 @@ class patience {
   /// Longer than a sleep and a wake-up take, so that short waits do not pay for one; short enough to cost nothing.
   static constexpr std::int64_t spin_ns = 50'000;
 
-  patience() noexcept { begin(); }
+  explicit patience(std::int64_t limit_ns = spin_ns) noexcept : limit_ns_(limit_ns) {}
   /// Something happened: start anew.
   void begin() noexcept { spins_ = 0; }
   /// Pauses for a moment. False: spun for long enough.
@@ -21,10 +21,11 @@ class patience {
     if (spins_++ % platform::pauses_per_look != 0) return true;
     const std::int64_t now = platform::now_ns();
     if (spins_ == 1) since_ns_ = now;
-    return now - since_ns_ < spin_ns;
+    return now - since_ns_ < limit_ns_;
   }
 
  private:
+  std::int64_t limit_ns_;
   std::uint32_t spins_ = 0;
   std::int64_t since_ns_ = 0;
 };

@@ -1,0 +1,70 @@
+#include "policy/private_policy.hpp"
+
+#include <algorithm>
+
+#include "loop/carve.hpp"
+
+namespace filch {
+
+private_policy::cells& private_policy::cells_of(const worker& w) noexcept { return static_cast<cells&>(*w.offered); }
+
+bool private_policy::reclaim(worker& /*w*/, detail::slot& /*s*/) noexcept { return false; }
+
+void private_policy::rejoin(worker& w, detail::slot& s) noexcept {
+  w.head.store(&s);
+  w.set_split(&s);
+  cells_of(w).handed_end.store(w.index_of(&s), std::memory_order_relaxed);  // [PV1]
+}
+
+std::uint32_t private_policy::taken_end(const worker& victim) const noexcept {
+  return cells_of(victim).handed_end.load(std::memory_order_relaxed);  // [PV1]
+}
+
+private_policy::stock private_policy::stock_of(const worker& w, std::uint64_t epoch) noexcept {
+  std::uint32_t base = 0;
+  if (epoch != 0) {
+    const auto active = w.activations.find(epoch);
+    if (!active) return {};
+    base = *active;
+  }
+  const detail::slot* const head = w.head.load();
+  const detail::slot* const split = w.split.load();
+  const std::uint32_t tasks = split < head && w.index_of(split) >= base ? static_cast<std::uint32_t>(head - split) : 0;
+  detail::loop_frame* const loop = giver(w, giving_order::oldest, epoch);
+  if (loop != nullptr && (tasks == 0 || loop->head <= split)) return {.tasks = 0, .loop = loop};
+  return {.tasks = tasks, .loop = nullptr};
+}
+
+deque::handed private_policy::prepare(worker& w, std::uint32_t count, std::uint16_t to) noexcept {
+  const std::uint32_t first = w.index_of(w.split.load());
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    // [TS0] relaxed: handed over with the slot.
+    w.base[i].state.store(task_state{.thief = to}.pack(), std::memory_order_relaxed);
+  }
+  return {.first = first, .count = count};
+}
+
+void private_policy::let_go(worker& w, deque::handed tasks) noexcept {
+  const std::uint32_t end = tasks.first + tasks.count;
+  w.set_split(w.base + end);
+  cells_of(w).handed_end.store(end, std::memory_order_relaxed);  // [PV1]
+  for (std::uint32_t i = 0; i < tasks.count; ++i) w.count(&counters::migrations);
+}
+
+std::uint32_t private_policy::half_of(const stock& has, std::uint32_t room) noexcept {
+  return std::min((has.tasks + 1) / 2, room + 1);
+}
+
+std::uint32_t private_policy::room_of(const worker& w) noexcept {
+  return static_cast<std::uint32_t>(w.end - w.head.load());
+}
+
+loot private_policy::received(worker& from, deque::handed what, std::uint64_t epoch) noexcept {
+  if (what.count != 0) return {.victim = &from, .first = from.base + what.first, .count = what.count};
+  // Anybody may have taken the piece by now. That this one is inside of the activation follows as in take().
+  const seen_piece part = from.pieces.oldest(epoch);
+  if (!part || (epoch != 0 && !from.activations.find(epoch))) return {};
+  return {.victim = &from, .part = part};
+}
+
+}  // namespace filch

@@ -1,0 +1,112 @@
+#include "policy/receiver.hpp"
+
+#include <utility>
+
+#include "deque/request_cell.hpp"
+#include "deque/transfer_cell.hpp"
+#include "loop/carve.hpp"
+#include "platform/clock.hpp"
+#include "worker/patience.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+
+namespace filch {
+
+using deque::request;
+using deque::request_cell;
+using deque::transfer_cell;
+
+struct receiver::mailbox final : cells {
+  alignas(64) request_cell requests;
+  alignas(64) transfer_cell transfer;
+};
+
+receiver::receiver(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, acquiring how,
+                   bool steal_half)
+    : private_policy(std::move(victims), std::move(joins)), how_(how), steal_half_(steal_half) {}
+
+receiver::mailbox& receiver::mailbox_of(const worker& w) noexcept { return static_cast<mailbox&>(*w.offered); }
+
+std::unique_ptr<offer> receiver::make_offer() const { return std::make_unique<mailbox>(); }
+
+// The paper's `communicate`, and `update_status` with it. Leaves the cell open and attention calm, or the cell closed
+// and attention raised: a closed cell says that the owner will look again at its next push or chunk.
+void receiver::answer(worker& w) noexcept {
+  mailbox& box = mailbox_of(w);
+  w.calm();  // before the look at the cell, so that a request which comes after that raises attention again
+  for (;;) {
+    const request_cell::state seen = box.requests.look();
+    if (seen == request_cell::state::asked) {
+      respond(w, box);
+    } else if (stock_of(w, 0)) {
+      if (seen == request_cell::state::open) return;
+      box.requests.open();
+      w.count(&counters::offers);
+      w.idle.offered(w);
+      return;
+    } else if (box.requests.close()) {
+      w.raise();
+      return;
+    }
+  }
+}
+
+void receiver::respond(worker& w, mailbox& box) const noexcept {
+  const auto asked = box.requests.claim();
+  if (!asked) return;
+  transfer_cell& to = mailbox_of(w.everybody[asked->thief]).transfer;
+  const stock has = stock_of(w, asked->epoch);
+  if (has.tasks != 0) {
+    const deque::handed tasks = prepare(w, steal_half_ ? half_of(has, to.room()) : 1, asked->thief);
+    let_go(w, tasks);
+    to.hand_over(tasks);
+  } else if (has.loop != nullptr && give_half(w, *has.loop, 1)) {
+    w.count(&counters::offers);
+    to.hand_over({});
+    w.idle.offered(w);
+  } else {
+    to.decline();
+  }
+}
+
+// The paper's `reject`: a request that came first is answered, in the way that the worker always does.
+void receiver::refuse_requests(worker& w) const noexcept {
+  mailbox& box = mailbox_of(w);
+  while (!box.requests.close()) respond(w, box);
+  w.raise();
+}
+
+loot receiver::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
+  request_cell& requests = mailbox_of(victim).requests;
+  if (!requests.is_open()) return {};
+  if (how_ == acquiring::blocking) refuse_requests(thief);
+  transfer_cell& mine = mailbox_of(thief).transfer;
+  const request what{.thief = thief.number, .epoch = only == nullptr ? 0 : only->epoch};
+  mine.expect(room_of(thief));
+  if (!requests.put(what)) return {};
+  victim.ask();
+  wait_for_answer(thief, victim, only);
+  if (mine.read().what == transfer_cell::outcome::awaited && requests.withdraw(what)) return {};
+  // Answered; or claimed, and then the answer is a few instructions away.
+  transfer_cell::answer got = mine.read();
+  while (got.what == transfer_cell::outcome::awaited) {
+    platform::pause();
+    got = mine.read();
+  }
+  return got.what == transfer_cell::outcome::handed_over ? received(victim, got.tasks, what.epoch) : loot{};
+}
+
+// Until it is there; or it has taken too long; or the activation that the thief asks for has ended.
+void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* only) noexcept {
+  const mailbox& own = mailbox_of(thief);
+  patience waiting;
+  while (own.transfer.read().what == transfer_cell::outcome::awaited) {
+    if (only != nullptr && !victim.activations.find(only->epoch)) return;
+    if (how_ == acquiring::declining && own.requests.look() == request_cell::state::asked) answer(thief);
+    if (!waiting.go_on()) return;
+  }
+}
+
+bool receiver::shows_task(const worker& victim) const noexcept { return mailbox_of(victim).requests.is_open(); }
+
+}  // namespace filch

@@ -1,0 +1,155 @@
+#include "policy/sender.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "loop/carve.hpp"
+#include "platform/clock.hpp"
+#include "worker/patience.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+
+namespace filch {
+namespace {
+
+/// How long a worker waits before it looks elsewhere. Short, since pieces and detached tasks are not dealt; long beside
+/// what ending and beginning a wait takes, so that whoever deals mostly finds it waiting.
+constexpr std::int64_t wait_ns = 5'000;
+
+}  // namespace
+
+using deque::communication_cell;
+
+struct sender::mailbox final : cells {
+  alignas(64) communication_cell cell;
+  alignas(64) std::int64_t next_deal_ns = 0;  ///< owner's
+};
+
+sender::sender(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins,
+               std::int64_t deal_interval_ns, bool steal_half)
+    : private_policy(std::move(victims), std::move(joins)),
+      deal_interval_ns_(static_cast<double>(deal_interval_ns)),
+      steal_half_(steal_half) {}
+
+sender::mailbox& sender::mailbox_of(const worker& w) noexcept { return static_cast<mailbox&>(*w.offered); }
+
+std::unique_ptr<offer> sender::make_offer() const { return std::make_unique<mailbox>(); }
+
+std::int64_t sender::time_to_next(worker& w) const noexcept {
+  constexpr double step = 0x1p-53;
+  const double u = static_cast<double>((w.random() >> 11) + 1) * step;
+  return static_cast<std::int64_t>(-deal_interval_ns_ * std::log(u));
+}
+
+void sender::answer(worker& w) noexcept {
+  if (!stock_of(w, 0)) return;                     // attention stays raised, the next push or chunk comes here again
+  if (w.dozing.load(std::memory_order_relaxed)) {  // the owner's own
+    // Before it looks at the cells: who waits from now on finds it calm, and wakes it.
+    w.calm();
+    const std::uint32_t n = w.everybody.size();
+    for (std::uint32_t i = 1; i < n; ++i) static_cast<void>(attempt(w, w.everybody[(w.number + i) % n]));
+    return;
+  }
+  mailbox& box = mailbox_of(w);
+  if (platform::now_ns() < box.next_deal_ns) return;
+  w.calm();
+  worker* const to = any_other(w);
+  if (to != nullptr && !attempt(w, *to)) {
+    worker* const waiter = w.owner_of_task();
+    if (waiter != nullptr && waiter != to) static_cast<void>(attempt(w, *waiter));
+  }
+  box.next_deal_ns = platform::now_ns() + time_to_next(w);
+  // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does.
+  if (w.idle.anybody()) w.raise();
+}
+
+bool sender::attempt(worker& w, worker& to) const noexcept {
+  communication_cell& cell = mailbox_of(to).cell;
+  const auto seen = cell.look();
+  if (!seen || (seen->wanted.epoch != 0 && seen->wanted.of != w.number)) return false;
+  const stock has = stock_of(w, seen->wanted.epoch);
+  if (has.tasks != 0) {
+    if (!deal_tasks(w, to, *seen, has)) return false;
+    w.idle.wake(to);
+    return true;
+  }
+  if (has.loop == nullptr || !cell.reserve(*seen)) return false;
+  if (!give_half(w, *has.loop, 1)) {
+    cell.give_up(*seen);
+    return false;
+  }
+  w.count(&counters::offers);
+  cell.fill({.dealer = w.number, .tasks = {}});
+  w.idle.wake(to);
+  w.idle.offered(w);
+  return true;
+}
+
+bool sender::deal_tasks(worker& w, worker& to, const communication_cell::view& seen, const stock& has) const noexcept {
+  communication_cell& cell = mailbox_of(to).cell;
+  if (!steal_half_) {
+    const deque::handed one = prepare(w, 1, to.number);
+    if (!cell.put(seen, {.dealer = w.number, .tasks = one})) return false;
+    let_go(w, one);
+    return true;
+  }
+  if (!cell.reserve(seen)) return false;
+  const deque::handed half = prepare(w, half_of(has, cell.room()), to.number);
+  let_go(w, half);
+  cell.fill({.dealer = w.number, .tasks = half});
+  return true;
+}
+
+loot sender::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
+  communication_cell& mine = mailbox_of(thief).cell;
+  const deque::wish wanted = only == nullptr ? deque::wish{} : deque::wish{.of = only->thief, .epoch = only->epoch};
+  mine.wait(wanted, room_of(thief));
+  victim.ask();
+  patience waiting(wait_ns);
+  while (mine.is_waiting() && waiting.go_on()) {
+    if (only != nullptr && !victim.activations.find(only->epoch)) break;
+    victim.ask();
+    if (thief.must_attend(nullptr)) answer(thief);
+  }
+  return end_wait(thief, wanted.epoch);
+}
+
+loot sender::end_wait(worker& w, std::uint64_t epoch) noexcept {
+  communication_cell& mine = mailbox_of(w).cell;
+  while (!mine.cease()) {
+    if (const auto got = mine.collect()) return received(w.everybody[got->dealer], got->tasks, epoch);
+    if (mine.is_busy()) break;  // taken back
+    platform::pause();          // it is a few instructions away
+  }
+  return {};
+}
+
+// A worker that was asleep takes a while to come.
+bool sender::reclaim(worker& w, detail::slot& s) noexcept {
+  // relaxed: who has marked the slot as taken has collected it before.
+  const auto state = task_state::unpack(s.state.load(std::memory_order_relaxed));
+  if (state.status != task_status::pending) return false;
+  communication_cell& cell = mailbox_of(w.everybody[state.thief]).cell;
+  const auto there = cell.uncollected();
+  if (!there || there->dealer != w.number) return false;
+  detail::slot* const first = w.base + there->tasks.first;
+  // Only the newest that are gone can become private again.
+  if (&s < first || first + there->tasks.count != w.split.load() || !cell.take_back(*there)) return false;
+  w.set_split(first);
+  w.count(&counters::shrinks);
+  return true;
+}
+
+bool sender::work_visible(worker& w) noexcept {
+  communication_cell& mine = mailbox_of(w).cell;
+  mine.wait({}, room_of(w));
+  return stealing_policy::work_visible(w) || !mine.is_waiting();
+}
+
+bool sender::collect(worker& w) noexcept {
+  if (mailbox_of(w).cell.is_busy()) return false;
+  const loot found = end_wait(w, 0);
+  return found && run_found(w, found);
+}
+
+}  // namespace filch

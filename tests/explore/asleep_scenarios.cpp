@@ -1,0 +1,80 @@
+#include "platform/clock.hpp"
+#include "policy/policy.hpp"
+#include "scenario.hpp"
+#include "scheduler/configuration.hpp"
+#include "scheduler/joining.hpp"
+#include "scheduler/scheduler_core.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::explore {
+namespace {
+
+/// Two workers without a scheduler's loop. The owner, which has something to give and was asked for it before, falls
+/// asleep in a wait that only the other one ends, by running that; the other looks for work and falls asleep as well.
+/// However the two overlap, one of them wakes the other.
+void explore_both_asleep(const std::string& policy) {
+  scheduler home(small(1, policy, "transitive"));
+  team everybody;
+  sleepers idle(everybody);
+  const auto rules = make_policy(home.core().chosen());
+  for (std::uint16_t i = 0; i < 2; ++i) {
+    everybody.add(std::make_unique<worker>(i, home, everybody, idle, *rules, home.core().chosen().stack_bytes));
+    everybody[i].offered = rules->make_offer();
+  }
+  worker& owner = everybody[0];
+  worker& other = everybody[1];
+
+  account ran(2);
+  platform::atomic<bool> begun{false};
+  platform::atomic<bool> done{false};
+  in_parallel({[&] {
+                 detail::self = &owner;
+                 parallel_for(0, 2, [&](int i) {
+                   ran.ran(static_cast<std::size_t>(i));
+                   if (i == 1) {
+                     check(detail::self == &other, "an iteration ran before the one that it was to wait for");
+                     done.store(true, std::memory_order_release);
+                     owner.parker.unpark();
+                     return;
+                   }
+                   detail::attend(owner);
+                   owner.raise();
+                   begun.store(true, std::memory_order_release);
+                   while (!done.load(std::memory_order_acquire)) detail::doze(owner);
+                 });
+                 detail::self = &detail::foreign_worker;
+               },
+               [&] {
+                 detail::self = &other;
+                 while (!begun.load(std::memory_order_acquire)) platform::pause();
+                 idle.begin_search();
+                 while (!done.load(std::memory_order_relaxed)) {
+                   if (rules->acquire(other)) {
+                     idle.begin_search();
+                     continue;
+                   }
+                   idle.announce(other);
+                   if (rules->work_visible(other)) {
+                     idle.withdraw(other);
+                   } else {
+                     idle.sleep(other);
+                   }
+                   if (rules->collect(other)) idle.begin_search();
+                 }
+                 detail::self = &detail::foreign_worker;
+               }});
+  ran.check_all();
+}
+
+}  // namespace
+
+void add_asleep(scenario_list& to) {
+  for (const std::string policy : {"lace", "receiver", "sender"}) {
+    to.push_back({policy + "_both_asleep", "an owner that falls asleep, and the only one who could help it as well",
+                  [=] { explore_both_asleep(policy); }});
+  }
+}
+
+}  // namespace filch::explore
