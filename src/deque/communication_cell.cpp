@@ -36,7 +36,8 @@ bool communication_cell::is_waiting() const noexcept {
 }
 
 bool communication_cell::is_busy() const noexcept {
-  // [CC10] acquire: that a dealer which took its deal back has read the room ([CC9]). Else busy is the worker's own.
+  // [CC10] acquire: that a dealer which took its deal back has read the room, from [CC5]. Else busy is the worker's
+  // own.
   return word_.load(std::memory_order_acquire) == busy;
 }
 
@@ -98,9 +99,9 @@ std::optional<deal> communication_cell::uncollected() const noexcept {
 
 bool communication_cell::take_back(deal what) noexcept {
   std::uint64_t expected = pack(what);
-  // [CC9] release: that the room has been read, for [CC10], since the worker may write it again. The tasks are the
-  // dealer's own work; that one of the two has them follows from the word alone.
-  return word_.compare_exchange_strong(expected, busy, std::memory_order_release, std::memory_order_relaxed);
+  // [CC9] relaxed: the tasks are the dealer's own work; that one of the two has them follows from the word alone. As a
+  // read-modify-write it continues the release sequence of [CC5], for [CC10].
+  return word_.compare_exchange_strong(expected, busy, std::memory_order_relaxed, std::memory_order_relaxed);
 }
 
 }  // namespace filch::deque
