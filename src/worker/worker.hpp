@@ -67,7 +67,7 @@ class worker : public detail::worker_core {
     if (dozing.load(std::memory_order_seq_cst)) parker.unpark();  // [AT4]
   }
   /// Owner. It has looked, and answered.
-  // [AT3] seq_cst: after the offer and before the look for sleepers ([SL1]); pairs with [AT2]. Not noticed: as there.
+  // [AT3] seq_cst: after the offer and before the look for sleepers ([SL1]); pairs with [AT2].
   void calm() noexcept { attention.store(end, std::memory_order_seq_cst); }
 
   void count(counters::value counters::* which) noexcept {
