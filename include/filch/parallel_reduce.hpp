@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -34,13 +36,24 @@ T reduce_alone(std::uint64_t first, std::uint64_t m, const Leaf& leaf, const Com
   return combine(std::move(a), reduce_alone<T>(first + left, m - left, leaf, combine));
 }
 
+/// A worker keeps some twenty values on its stack; larger ones, in bytes, it keeps elsewhere.
+inline constexpr std::size_t most_on_stack = 1024;
+
 /// make_leaf() makes what makes the value of a leaf: where it is kept, since copies of what has just been written cost.
 template <class T, class MakeLeaf, class Combine>
 [[gnu::always_inline]] inline T reduce_shared(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine) {
-  reduction_result<T> result(leaves);
-  const reduction_block<T, decltype(make_leaf()), Combine> block{make_leaf(), combine, result};
-  run_loop(block, {});
-  return result.take();
+  if constexpr (sizeof(T) > most_on_stack) {
+    using box = std::unique_ptr<T>;
+    const auto leaf = make_leaf();
+    const auto boxed_leaf = [&](std::uint64_t i) { return std::make_unique<T>(leaf(i)); };
+    const auto boxed_combine = [&](box a, box b) { return std::make_unique<T>(combine(std::move(*a), std::move(*b))); };
+    return std::move(*reduce_shared<box>(leaves, [&] { return boxed_leaf; }, boxed_combine));
+  } else {
+    reduction_result<T> result(leaves);
+    const reduction_block<T, decltype(make_leaf()), Combine> block{make_leaf(), combine, result};
+    run_loop(block, {});
+    return result.take();
+  }
 }
 
 template <class T, class Leaf, class Combine>
@@ -129,13 +142,14 @@ T reduce_halves(Range range, const T& identity, const Body& body, const Combine&
 ///
 /// @param range     as for parallel_for. With a blocked_range, parts have `grainsize` iterations or, without one,
 ///                  1/2048 of all, rounded up.
-/// @param identity  combine(identity, x) is x. Returned for an empty range.
+/// @param identity  combine(identity, x) is x. Returned for an empty range. Its type T can be moved.
 /// @param body      body(const Range&, T) -> T.
 /// @param combine   combine(T, T) -> T, associative but for rounding; called for neighbours, the left one first. Both
 ///                  are called by several threads at the same time.
 /// @throws what body or combine throws; of several exceptions the one of the leftmost part. std::bad_alloc if there is
 ///         no memory for the value of a part that another worker took.
-/// @par Complexity no allocation and no atomic read-modify-write unless somebody asks for work. Parts that together
+/// @par Complexity no allocation (but for values over 1 KiB) and no atomic read-modify-write unless somebody asks for
+///                 work. Parts that together
 ///                 take less than about a microsecond are not shared. How parts are cut off is the scheduler's choice
 ///                 (options::loop), as for other loops.
 /// @par Thread safety any thread.

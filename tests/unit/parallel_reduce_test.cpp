@@ -115,6 +115,24 @@ TEST(parallel_reduce, takes_bounds_of_different_types_and_at_their_limits) {
   });
 }
 
+/// Too large for more than a few of them on a stack, and not default constructible.
+struct large_sum {
+  explicit large_sum(std::uint64_t x) : parts{} { parts.fill(x); }
+  large_sum(const large_sum& a, const large_sum& b) : parts(a.parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += b.parts[i];
+  }
+  std::array<std::uint64_t, 1 << 15> parts;
+};
+
+TEST(parallel_reduce, takes_values_that_are_large) {
+  in_and_outside([] {
+    const large_sum sum = parallel_reduce(
+        std::uint64_t{0}, std::uint64_t{300}, large_sum(7), [](std::uint64_t i) { return large_sum(i); },
+        [](const large_sum& a, const large_sum& b) { return large_sum(a, b); });
+    EXPECT_THAT(sum.parts, testing::Each(7U + 300 * 299 / 2));
+  });
+}
+
 // --- The same bits ---
 
 /// Numbers whose sum depends on the order in which they are added.

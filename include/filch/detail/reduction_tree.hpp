@@ -122,8 +122,8 @@ class open_values {
 
  private:
   static constexpr std::size_t most = 2 * std::bit_width(most_leaves);
-  static constexpr bool in_rows =
-      std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> && sizeof(T) <= 2 * sizeof(void*);
+  static constexpr bool in_rows = std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> &&
+                                  std::is_copy_assignable_v<T> && sizeof(T) <= 2 * sizeof(void*);
 
   /// Combines the leaves of the row that ends at `end`, or stops there.
   template <class Combine>
