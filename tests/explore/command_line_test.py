@@ -3,29 +3,23 @@
   command_line_test.py PROGRAM
 """
 
-import os
-import subprocess
 import sys
 import unittest
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import command_line  # noqa: E402: found by the line above
 
 PROGRAM = sys.argv.pop(1)
 
 
 def run(*arguments, **environment):
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("FILCH_")}
-    return subprocess.run(
-        [PROGRAM, *arguments], capture_output=True, text=True, timeout=120, env={**inherited, **environment}, check=False
-    )
+    return command_line.run(PROGRAM, *arguments, **environment)
 
 
-class Misuse(unittest.TestCase):
+class Misuse(command_line.MisuseTest):
     def refused(self, *arguments, names, **environment):
-        done = run(*arguments, **environment)
-        self.assertEqual(done.returncode, 2, done)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        for name in names:
-            self.assertIn(name, done.stderr)
+        self.check_misuse(run(*arguments, **environment), *names)
 
     def test_unknown_scenario(self):
         self.refused("no_such_thing", names=["no_such_thing", "--list"])

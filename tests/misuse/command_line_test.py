@@ -11,6 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import command_line  # noqa: E402: found by the line above
+
 PROGRAM = sys.argv.pop(1)
 
 SMALL = ["fib:15", "nqueens:6", "uts:bin/b0=20/q=0.2/m=4/seed=1", "matmul:128", "cilksort:20000"]
@@ -52,16 +55,7 @@ COUNTERS = [
 
 
 def run(*arguments, **environment):
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("FILCH_")}
-    return subprocess.run(
-        [PROGRAM, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**inherited, **environment},
-        check=False,
-    )
+    return command_line.run(PROGRAM, *arguments, **environment)
 
 
 def bench(*arguments, **environment):
@@ -72,19 +66,10 @@ def bench(*arguments, **environment):
     return json.loads(finished.stdout)
 
 
-class Misuse(unittest.TestCase):
-    """Every mistake: nothing on stdout, one line on stderr that says what was wrong and what to do, status 2."""
-
+class Misuse(command_line.MisuseTest):
     def check(self, arguments, *expected, **environment):
         with self.subTest(arguments=arguments, **environment):
-            finished = run(*arguments, **environment)
-            self.assertEqual(finished.returncode, 2, finished.stderr)
-            self.assertEqual(finished.stdout, "")
-            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
-            self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
-            self.assertEqual(finished.stderr.count("filch: "), 1, finished.stderr)
-            for text in expected:
-                self.assertIn(text, finished.stderr)
+            self.check_misuse(run(*arguments, **environment), *expected)
 
     def test_commands(self):
         self.check([], "no command", "--help")

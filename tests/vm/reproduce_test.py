@@ -4,13 +4,14 @@
 """
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import command_line  # noqa: E402: found by the line above
 
 SOURCES = Path(sys.argv.pop(3))
 VM_PROGRAM = Path(sys.argv.pop(2))
@@ -20,30 +21,13 @@ QUICK = "lazy/table2"
 
 
 def run(*arguments, program=PROGRAM):
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("FILCH_")}
-    return subprocess.run(
-        [program, "reproduce", *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=inherited,
-        check=False,
-    )
+    return command_line.run(program, "reproduce", *arguments)
 
 
-class Misuse(unittest.TestCase):
-    """Every mistake: nothing on stdout, one line on stderr that says what was wrong and what to do, status 2."""
-
+class Misuse(command_line.MisuseTest):
     def check(self, arguments, *expected):
         with self.subTest(arguments=arguments):
-            finished = run(*arguments)
-            self.assertEqual(finished.returncode, 2, finished.stderr)
-            self.assertEqual(finished.stdout, "")
-            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
-            self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
-            for text in expected:
-                self.assertIn(text, finished.stderr)
+            self.check_misuse(run(*arguments), *expected)
 
     def test_names(self):
         self.check([], "no paper", "lazy")

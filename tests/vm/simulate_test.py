@@ -4,7 +4,6 @@
 """
 
 import json
-import os
 import resource
 import shutil
 import subprocess
@@ -12,6 +11,9 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import command_line  # noqa: E402: found by the line above
 
 MACHINES = Path(sys.argv.pop(2))
 PROGRAM = Path(sys.argv.pop(1))
@@ -26,16 +28,7 @@ SMALL_TREE = "uts:bin/b0=200/q=0.19/m=5/seed=1"
 
 
 def run(*arguments, program=PROGRAM):
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("FILCH_")}
-    return subprocess.run(
-        [program, *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        env=inherited,
-        check=False,
-    )
+    return command_line.run(program, *arguments)
 
 
 def simulated_text(*arguments):
@@ -49,19 +42,10 @@ def rows(*arguments):
     return json.loads(simulated_text(*arguments))["rows"]
 
 
-class Misuse(unittest.TestCase):
-    """Every mistake: nothing on stdout, one line on stderr that says what was wrong and what to do, status 2."""
-
+class Misuse(command_line.MisuseTest):
     def check(self, arguments, *expected):
         with self.subTest(arguments=arguments):
-            finished = run(*arguments)
-            self.assertEqual(finished.returncode, 2, finished.stderr)
-            self.assertEqual(finished.stdout, "")
-            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
-            self.assertTrue(finished.stderr.startswith("filch: "), finished.stderr)
-            self.assertEqual(finished.stderr.count("filch: "), 1, finished.stderr)
-            for text in expected:
-                self.assertIn(text, finished.stderr)
+            self.check_misuse(run(*arguments), *expected)
 
     def simulate(self, arguments, *expected):
         self.check(["simulate", "fib:5", *arguments], *expected)

@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "data_folder.hpp"
+#include "filch_options.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
 #include "reproduction_report.hpp"
@@ -156,16 +157,13 @@ int run_reproduce(const CLI::App& app) {
 command add_reproduce_command(CLI::App& root) {
   CLI::App* const app = root.add_subcommand("reproduce", "Repeat the experiments of papers on virtual machines");
   // Values are read from the parsed options when the command runs, see option_value.hpp.
-  const auto add_text = [&](const std::string& name, const std::string& help, const std::string& type) {
-    return app->add_option(name, help)->type_name(type)->type_size(1)->take_all();
-  };
-  add_text("paper", "A paper, or one of its figures, tables and sections, as in lazy/table5", "PAPER[/FIGURE]")
+  add_text(*app, "paper", "A paper, or one of its figures, tables and sections, as in lazy/table5", "PAPER[/FIGURE]")
       ->allow_extra_args();
-  add_text("--scale", "small: some minutes for a whole paper; paper: its own sizes, for hours (default: small)",
+  add_text(*app, "--scale", "small: some minutes for a whole paper; paper: its own sizes, for hours (default: small)",
            "small|paper");
   app->add_flag("--sensitivity")->description("Also with communication 30 % faster and 30 % slower");
-  add_text("--processes", "Simulations at a time; changes no result (default: one for each processor)", "N");
-  add_text("--out", "Also write each result to this folder, as text and as JSON", "DIR");
+  add_text(*app, "--processes", "Simulations at a time; changes no result (default: one for each processor)", "N");
+  add_text(*app, "--out", "Also write each result to this folder, as text and as JSON", "DIR");
   app->footer(examples);
   return {app, [app] { return run_reproduce(*app); }};
 }

@@ -14,6 +14,7 @@
 #include <filch/topology.hpp>
 
 #include "data_folder.hpp"
+#include "filch_options.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
 #include "report.hpp"
@@ -49,15 +50,7 @@ simulation_request read_request(const CLI::App& app) {
         "--machine is missing; give a name such as opteron-6168, a shape such as 4x12, or a file");
   }
   request.machine = vm::load_machine(*machine, machine_folder());
-  const filch_settings settings{.policies = value_of(app, "--policy"),
-                                .joins = value_of(app, "--join"),
-                                .loops = value_of(app, "--loop"),
-                                .workers = value_of(app, "--workers"),
-                                .steal_half = is_set(app, "--steal-half"),
-                                .push_half = is_set(app, "--push-half"),
-                                .delta = value_of(app, "--delta"),
-                                .most = platform::vm::most_hardware_threads};
-  const std::vector<configuration> open = filch_configurations(settings);
+  const std::vector<configuration> open = filch_configurations(settings_of(app, platform::vm::most_hardware_threads));
   require_workers(request.machine, open);
   std::ranges::transform(open, std::back_inserter(request.configurations),
                          [&](const configuration& each) { return resolved(request.machine, each); });
@@ -118,29 +111,19 @@ int run_simulate(const CLI::App& app) {
 command add_simulate_command(CLI::App& root) {
   CLI::App* const app = root.add_subcommand("simulate", "Run workloads on a virtual machine with many cores");
   // Values are read from the parsed options when the command runs, see option_value.hpp.
-  const auto add_text = [&](const std::string& name, const std::string& help, const std::string& type) {
-    return app->add_option(name, help)->type_name(type)->type_size(1)->take_all();
-  };
-  add_text("workload", "Name, or name:size; the default sizes are smaller than those of 'filch bench'",
+  add_text(*app, "workload", "Name, or name:size; the default sizes are smaller than those of 'filch bench'",
            "WORKLOAD[:SIZE]")
       ->allow_extra_args();
-  add_text("--machine", "A machine file, by name or path, or SOCKETSxCORES of a generic machine", "NAME|SxC|FILE");
-  add_text("--workers", "Numbers of workers (default: all hardware threads of the machine)", "N,...");
-  add_text("--policy", "Work-stealing policies (default: standard)", "P,...");
-  add_text("--join", "What to do at a join whose task was stolen (default: the policy's own)", "J,...");
-  add_text("--loop", "How loops are split that do not say (default: the policy's own)", "L,...");
-  app->add_flag("--steal-half")
-      ->description(
-          "Thieves get half of the tasks, not one (policies lace, standard, receiver, receiver_blocking, sender)");
-  app->add_flag("--push-half")
-      ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
-  add_text("--delta", "Mean time between two deals of a worker, in nanoseconds (policy sender; default: 30000)", "NS");
-  add_text("--seed", "First seed (default: 1)", "S");
-  add_text("--seeds", fmt::format("Number of seeds, and of runs of each row (default: {})", simulation_request{}.seeds),
-           "N");
+  add_text(*app, "--machine", "A machine file, by name or path, or SOCKETSxCORES of a generic machine",
+           "NAME|SxC|FILE");
+  add_text(*app, "--workers", "Numbers of workers (default: all hardware threads of the machine)", "N,...");
+  add_filch_options(*app);
+  add_text(*app, "--seed", "First seed (default: 1)", "S");
+  add_text(*app, "--seeds",
+           fmt::format("Number of seeds, and of runs of each row (default: {})", simulation_request{}.seeds), "N");
   app->add_flag("--sensitivity")->description("Also with communication 30 % faster and 30 % slower");
-  add_text("--processes", "Simulations at a time; changes no result (default: one for each processor)", "N");
-  add_text("--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
+  add_text(*app, "--processes", "Simulations at a time; changes no result (default: one for each processor)", "N");
+  add_text(*app, "--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
            "FILE");
   app->footer(examples);
   return {app, [app] { return run_simulate(*app); }};

@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "deep_stacks.hpp"
 #include "executor.hpp"
+#include "filch_options.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
 #include "progress_line.hpp"
@@ -30,8 +31,8 @@ constexpr int most_rounds = 100'000;
 
 constexpr auto examples =
     R"(Every run is verified; a wrong result makes the exit status 1. Times are medians; ratios are medians of pairs with
-a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FILCH_JOIN and FILCH_LOOP hold where an
-option is left out.
+a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FILCH_JOIN, FILCH_LOOP and
+FILCH_DEAL_INTERVAL_NS hold where an option is left out.
 
 Examples:
   filch bench                                      every workload at its default size
@@ -50,13 +51,7 @@ struct contestants {
 };
 
 contestants make_contestants(const CLI::App& app) {
-  const filch_settings settings{.policies = value_of(app, "--policy"),
-                                .joins = value_of(app, "--join"),
-                                .loops = value_of(app, "--loop"),
-                                .workers = value_of(app, "--workers"),
-                                .steal_half = is_set(app, "--steal-half"),
-                                .push_half = is_set(app, "--push-half"),
-                                .delta = value_of(app, "--delta")};
+  const filch_settings settings = settings_of(app);
   const std::vector<configuration> configurations = filch_configurations(settings);
   const std::optional<std::string> peers = value_of(app, "--peer");
   const std::vector<bench::runner> runners = peers ? peer_runners(*peers) : std::vector<bench::runner>{};
@@ -140,25 +135,14 @@ int run_bench(const CLI::App& app) {
 command add_bench_command(CLI::App& root) {
   CLI::App* const app = root.add_subcommand("bench", "Measure workloads beside their serial runs and other runtimes");
   // Values are read from the parsed options when the command runs, see option_value.hpp.
-  const auto add_text = [&](const std::string& name, const std::string& help, const std::string& type) {
-    return app->add_option(name, help)->type_name(type)->type_size(1)->take_all();
-  };
-  add_text("workload", "Name, or name:size, as in fib:38; none: all of them ('filch list' shows names and sizes)",
+  add_text(*app, "workload", "Name, or name:size, as in fib:38; none: all of them ('filch list' shows names and sizes)",
            "WORKLOAD[:SIZE]")
       ->allow_extra_args();
-  add_text("--policy", "Work-stealing policies (default: standard)", "P,...");
-  add_text("--join", "What to do at a join whose task was stolen (default: the policy's own)", "J,...");
-  add_text("--loop", "How loops are split that do not say (default: the policy's own)", "L,...");
-  add_text("--workers", "Numbers of workers (default: all that this process may use)", "N,...");
-  add_text("--peer", "Also report serial, tbb, tbb-simple, tbb-static, openmp", "R,...");
-  app->add_flag("--steal-half")
-      ->description(
-          "Thieves get half of the tasks, not one (policies lace, standard, receiver, receiver_blocking, sender)");
-  app->add_flag("--push-half")
-      ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
-  add_text("--delta", "Mean time between two deals of a worker, in nanoseconds (policy sender; default: 30000)", "NS");
-  add_text("--repeat", "Counted runs of each (default: 5 to 21, as fits into about 10 s)", "R");
-  add_text("--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
+  add_filch_options(*app);
+  add_text(*app, "--workers", "Numbers of workers (default: all that this process may use)", "N,...");
+  add_text(*app, "--peer", "Also report serial, tbb, tbb-simple, tbb-static, openmp", "R,...");
+  add_text(*app, "--repeat", "Counted runs of each (default: 5 to 21, as fits into about 10 s)", "R");
+  add_text(*app, "--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
            "FILE");
   app->footer(examples);
   return {app, [app] { return run_bench(*app); }};

@@ -1,0 +1,36 @@
+#include "filch_options.hpp"
+
+#include "option_value.hpp"
+
+namespace filch::cli {
+
+CLI::Option* add_text(CLI::App& command, const std::string& name, const std::string& help, const std::string& type) {
+  // Given twice, it is kept twice: value_of says what is wrong with that.
+  return command.add_option(name, help)->type_name(type)->type_size(1)->take_all();
+}
+
+void add_filch_options(CLI::App& command) {
+  add_text(command, "--policy", "Work-stealing policies (default: standard)", "P,...");
+  add_text(command, "--join", "What to do at a join whose task was stolen (default: the policy's own)", "J,...");
+  add_text(command, "--loop", "How loops are split that do not say (default: the policy's own)", "L,...");
+  command.add_flag("--steal-half")
+      ->description(
+          "Thieves get half of the tasks, not one (policies lace, standard, receiver, receiver_blocking, sender)");
+  command.add_flag("--push-half")
+      ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
+  add_text(command, "--delta",
+           "Mean time between two deals of a worker, in nanoseconds (policy sender; default: 30000)", "NS");
+}
+
+filch_settings settings_of(const CLI::App& command, int most) {
+  return {.policies = value_of(command, "--policy"),
+          .joins = value_of(command, "--join"),
+          .loops = value_of(command, "--loop"),
+          .workers = value_of(command, "--workers"),
+          .steal_half = is_set(command, "--steal-half"),
+          .push_half = is_set(command, "--push-half"),
+          .delta = value_of(command, "--delta"),
+          .most = most};
+}
+
+}  // namespace filch::cli
