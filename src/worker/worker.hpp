@@ -60,8 +60,6 @@ class worker : public detail::worker_core {
     // Only written when it changes, so that asking again does not take the line from the owner.
     // [AT2] seq_cst: after the asker's look for work, and before its look whether the owner sleeps ([AT4]). What it
     // reads is not older than the owner's last answer ([AT3]) if that was before the asker announced its sleep ([SL3]).
-    // Not noticed for the first: it takes an asker that sees the word as it was before an answer that a third worker
-    // took.
     if (attention.load(std::memory_order_seq_cst) == nullptr) return;
     attention.store(nullptr, std::memory_order_seq_cst);
     if (dozing.load(std::memory_order_seq_cst)) parker.unpark();  // [AT4]
