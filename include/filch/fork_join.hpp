@@ -120,6 +120,7 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
   } else {
     s->run.store(&branch_frame<G>::run);
     s->context.store(&frame);
+    platform::signal_fence();  // an interrupt that sees the task sees all of it
     w->head.store(s + 1);
   }
 

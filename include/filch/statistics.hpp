@@ -26,6 +26,7 @@ struct statistics {
   std::uint64_t coalesced = 0;
   std::uint64_t migrations = 0;  ///< tasks handed to another worker by their owner
   std::uint64_t parks = 0;       ///< times a worker went to sleep
+  std::uint64_t interrupts = 0;  ///< times a worker answered from a signal handler, in the middle of a task
 };
 
 }  // namespace filch

@@ -229,6 +229,7 @@ void task_group::push(detail::worker_core& w, detail::slot& s, F&& f) {
   s.context.store(this);
   if (&s == span_.base) w.link(span_);
   span_.top = &s + 1;
+  platform::signal_fence();  // as in fork_join
   w.head.store(&s + 1);
 }
 

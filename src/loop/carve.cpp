@@ -12,22 +12,26 @@ constexpr std::uint64_t worth_a_theft = 4;
 
 /// Fewer iterations are not worth a piece.
 std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
-  return std::min(std::max(f.site->chunk, f.whole->grain), f.most);
+  return std::min(std::max(f.site->chunk.load(), f.whole->grain), f.most);
 }
 
 /// With less left, an owner that is about to go on is done before a thief would be. An iteration that is a chunk by
 /// itself may be of any length.
 std::uint64_t least_shared(const detail::loop_frame& f) noexcept {
   const bool by_the_clock = f.whole->kind == loop_kind::standard && !f.whole->grain_given;
-  return by_the_clock && f.site->chunk > 1 ? worth_a_theft * f.site->chunk : least_piece(f);
+  const std::uint64_t chunk = f.site->chunk.load();
+  return by_the_clock && chunk > 1 ? worth_a_theft * chunk : least_piece(f);
 }
 
 bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
   if (!f.gives) return false;
-  if (f.bag != nullptr) return can_give(w, *f.bag);
-  if (f.next >= f.last) return false;
+  // In the middle of an item nothing of a bag is at rest.
+  if (f.bag != nullptr) return !w.interrupted && can_give(w, *f.bag);
+  const std::uint64_t next = f.next.load();
+  const std::uint64_t last = f.last.load();
+  if (next >= last) return false;
   // About to begin a chunk, the frame's owner keeps that for itself.
-  return f.last - f.next > least_shared(f) || &f != w.polled;
+  return last - next > least_shared(f) || &f != w.polled;
 }
 
 /// Lets go of those of the frame's pieces that have run. A long loop may give thousands of them.
@@ -47,7 +51,7 @@ void forget_finished(worker& w, detail::loop_frame& f) noexcept {
 
 detail::loop_frame* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
   detail::loop_frame* found = nullptr;
-  for (detail::loop_frame* f = w.loops; f != nullptr && f->number > above; f = f->outer) {
+  for (detail::loop_frame* f = w.loops.load(); f != nullptr && f->number > above; f = f->outer) {
     if (!can_give(w, *f)) continue;
     found = f;
     if (order == giving_order::innermost) break;
@@ -56,16 +60,17 @@ detail::loop_frame* giver(const worker& w, giving_order order, std::uint64_t abo
 }
 
 bool give(worker& w, detail::loop_frame& f, std::uint64_t size, std::uint32_t chunks) noexcept {
-  const std::uint64_t from = whole_grains(f.next, f.last - size, f.whole->grain);
-  if (from > f.last || (from == f.last && size != 0)) return false;
+  const std::uint64_t last = f.last.load();
+  const std::uint64_t from = whole_grains(f.next.load(), last - size, f.whole->grain);
+  if (from > last || (from == last && size != 0)) return false;
   piece* const p = w.pieces.get();
   if (p == nullptr) return false;
-  p->high.store(f.last);
+  p->high.store(last);
   piece_pool::set_up(*p, &run_stolen_piece, f.number, f.whole);
   p->older = f.newest;
   f.newest = p;
-  f.shared = true;
-  f.last = from;
+  f.shared.store(true);
+  f.last.store(from);
   w.pieces.offer(*p, {from, chunks}, w.new_epoch());
   w.count(&counters::transactions);
   return true;
@@ -75,7 +80,7 @@ bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
   if (f.bag != nullptr) return give_half(w, *f.bag, parts);
   forget_finished(w, f);
   const std::uint64_t least = least_piece(f);
-  const std::uint64_t rest = f.last - f.next;
+  const std::uint64_t rest = f.last.load() - f.next.load();
   std::uint64_t left = rest > least ? rest / 2 : rest;
   parts = std::clamp<std::uint64_t>(left / least, 1, parts);
   bool given = false;

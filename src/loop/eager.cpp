@@ -13,7 +13,7 @@ namespace {
 using detail::loop_frame;
 using detail::part_origin;
 
-std::uint64_t size_of(const loop_frame& f) noexcept { return f.last - f.next; }
+std::uint64_t size_of(const loop_frame& f) noexcept { return f.last.load() - f.next.load(); }
 
 // Halves are pushed, the outermost first, until a grain is left.
 bool begin_simple(worker& w, loop_frame& f) noexcept {
@@ -69,7 +69,7 @@ bool begin_fixed(worker& w, loop_frame& f) noexcept {
 bool begin_dynamic(worker& w, loop_frame& f) noexcept {
   const std::uint64_t grain = f.whole->grain;
   const std::uint64_t chunks = size_of(f) / grain + (size_of(f) % grain != 0 ? 1 : 0);
-  f.last = f.next;
+  f.last.store(f.next.load());
   bool gave = false;
   for (std::uint64_t n = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.home->workers()), chunks); n > 1; --n) {
     if (!give(w, f, 0, 0)) break;
@@ -82,7 +82,7 @@ bool begin_dynamic(worker& w, loop_frame& f) noexcept {
 
 bool begin_eagerly(worker& w, loop_frame& f, part_origin origin) noexcept {
   const std::uint64_t cut_at = f.whole->cut_at.load(std::memory_order_relaxed);  // [LW1]
-  if (cut_at < f.last) f.last = std::max(f.next, cut_at);
+  if (cut_at < f.last.load()) f.last.store(std::max(f.next.load(), cut_at));
   switch (f.whole->kind) {
     case loop_kind::simple:
       return begin_simple(w, f);
@@ -140,8 +140,8 @@ bool next_handed_out(loop_frame& f) noexcept {
                                 : whole.size;
   const std::uint64_t end = std::min(whole.size, whole.cut_at.load(std::memory_order_relaxed));  // [LW1]
   if (low >= end) return false;
-  f.next = low;
-  f.last = low + std::min(whole.grain, end - low);
+  f.next.store(low);
+  f.last.store(low + std::min(whole.grain, end - low));
   return true;
 }
 

@@ -46,7 +46,8 @@ void lace::answer(worker& w) noexcept {
   } else if (tasks != 0) {
     share(w, shared_part_of(w).all_stolen ? 1 : (tasks + 1) / 2);
   } else {
-    return;  // nothing to give yet: attention stays raised, the next push or chunk comes here again
+    w.note_nothing();
+    return;  // attention stays raised, the next push or chunk comes here again
   }
   // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
   // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.

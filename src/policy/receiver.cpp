@@ -6,6 +6,7 @@
 #include "deque/transfer_cell.hpp"
 #include "loop/carve.hpp"
 #include "platform/clock.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
@@ -46,6 +47,7 @@ void receiver::answer(worker& w) noexcept {
       return;
     } else if (box.requests.close()) {
       w.raise();
+      w.note_nothing();
       return;
     }
   }
@@ -96,14 +98,22 @@ loot receiver::take_task(worker& thief, worker& victim, const lineage* only) noe
   return got.what == transfer_cell::outcome::handed_over ? received(victim, got.tasks, what.epoch) : loot{};
 }
 
-// Until it is there; or it has taken too long; or the activation that the thief asks for has ended.
+// Until it is there; or the activation that the thief asks for has ended; or it has taken too long. If the victim may
+// be interrupted, that is not before it was.
 void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* only) noexcept {
   const mailbox& own = mailbox_of(thief);
   patience waiting;
+  bool interrupted = false;
   while (own.transfer.read().what == transfer_cell::outcome::awaited) {
     if (only != nullptr && !victim.activations.find(only->epoch)) return;
     if (how_ == acquiring::declining && own.requests.look() == request_cell::state::asked) answer(thief);
-    if (!waiting.go_on()) return;
+    if (waiting.go_on()) continue;
+    if (!interrupted && thief.interrupts.interrupt_if_due(victim)) {
+      interrupted = true;
+      waiting.begin();
+    } else if (interrupted || thief.interrupts.due(victim) == interrupter::never) {
+      return;
+    }
   }
 }
 

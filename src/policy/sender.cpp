@@ -42,7 +42,7 @@ std::int64_t sender::time_to_next(worker& w) const noexcept {
 }
 
 void sender::answer(worker& w) noexcept {
-  if (!stock_of(w, 0)) return;                     // attention stays raised, the next push or chunk comes here again
+  if (!stock_of(w, 0)) return w.note_nothing();    // attention stays raised, the next push or chunk comes here again
   if (w.dozing.load(std::memory_order_relaxed)) {  // the owner's own
     // Before it looks at the cells: who waits from now on finds it calm, and wakes it.
     w.calm();

@@ -57,10 +57,8 @@ bag_part::bag_part(worker_core& owner, bag_whole& of) noexcept
     : w(owner),
       whole(of),
       frame{.whole = nullptr,
-            .outer = owner.loops,
-            .next = 0,
-            .last = 0,
-            .number = ++owner.epoch,
+            .outer = owner.loops.load(),
+            .number = next_number(owner),
             .head = owner.head.load(),
             .most = 0,
             .site = nullptr,
@@ -82,6 +80,7 @@ sharing resolve(const worker_core& w, sharing how) {
 
 void begin_bag(bag_part& part, piece* stolen) noexcept {
   worker& w = owner_of(part);
+  const busy_section here(w);
   if (ends(part)) {
     part.drop();
     return;
@@ -93,6 +92,7 @@ void begin_bag(bag_part& part, piece* stolen) noexcept {
 
 void attend_bag(bag_part& part, bool between) noexcept {
   worker& w = owner_of(part);
+  const busy_section here(w);
   if (between) {
     if (ends(part)) {
       drop_all(w, part);
@@ -107,6 +107,7 @@ void attend_bag(bag_part& part, bool between) noexcept {
 
 bool continue_bag(bag_part& part) noexcept {
   worker& w = owner_of(part);
+  const busy_section here(w);
   if (ends(part)) {
     drop_all(w, part);
   } else if (bag_chunk* const chunk = take_back_newest(w, part)) {
@@ -122,6 +123,7 @@ bool continue_bag(bag_part& part) noexcept {
 
 void fail_bag(bag_part& part) noexcept {
   worker& w = owner_of(part);
+  const busy_section here(w);
   {
     const std::lock_guard lock(w.home->core().loops_mutex());
     if (part.whole.error == nullptr) part.whole.error = std::current_exception();

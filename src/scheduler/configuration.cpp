@@ -101,31 +101,64 @@ bool can_steal_half(std::string_view name) {
   return name == "lace" || name == "standard" || name == "sender" || is_receiver(name);
 }
 
-constexpr std::int64_t default_deal_interval_ns = 30'000;
-constexpr std::int64_t most_deal_interval_ns = 1'000'000'000;
+/// An option that is a time in nanoseconds.
+struct interval_option {
+  const char* name;
+  const char* variable;
+  const char* what;  ///< a value out of range is none
+  std::int64_t least;
+  std::int64_t otherwise;
+  bool (*suits)(std::string_view policy);
+  const char* policies;  ///< that it suits
+};
+constexpr std::int64_t longest_interval_ns = 1'000'000'000;
+constexpr interval_option deal_interval{"deal_interval_ns",
+                                        "FILCH_DEAL_INTERVAL_NS",
+                                        "time between two deals",
+                                        1,
+                                        30'000,
+                                        [](std::string_view policy) { return policy == "sender"; },
+                                        "policy sender"};
+constexpr interval_option interrupt_after{
+    "interrupt_after_ns",
+    "FILCH_INTERRUPT_AFTER_NS",
+    "time to wait before an interrupt",
+    0,
+    100'000,
+    [](std::string_view policy) { return policy != "chase_lev" && !is_lazy_policy(policy); },
+    "policy standard, lace, receiver, receiver_blocking or sender"};
+constexpr interval_option interrupt_every{"interrupt_every_ns",
+                                          "FILCH_INTERRUPT_EVERY_NS",
+                                          "time between two interrupts",
+                                          0,
+                                          0,
+                                          [](std::string_view policy) { return policy == "sender"; },
+                                          "policy sender"};
 
-std::int64_t deal_interval_of(const options& chosen, std::string_view policy) {
-  const auto check = [](std::int64_t ns, const std::string& where, const std::string& text) {
-    if (ns < 1 || ns > most_deal_interval_ns) {
-      reject(where + " '" + text + "' is no time between two deals; use 1 to " + std::to_string(most_deal_interval_ns) +
-             " nanoseconds");
+std::int64_t interval_of(const interval_option& option, std::optional<std::int64_t> chosen, std::string_view policy) {
+  const auto check = [&](std::int64_t ns, const std::string& where, const std::string& text) {
+    if (ns < option.least || ns > longest_interval_ns) {
+      reject(where + " '" + text + "' is no " + option.what + "; use " + std::to_string(option.least) + " to " +
+             std::to_string(longest_interval_ns) + " nanoseconds");
     }
     return ns;
   };
-  if (chosen.deal_interval_ns) {
-    const std::string text = std::to_string(*chosen.deal_interval_ns);
-    if (policy != "sender") {
-      reject("deal_interval_ns '" + text + "' does not go with policy '" + std::string(policy) +
-             "'; use policy sender");
+  const bool suits = option.suits(policy);
+  if (chosen) {
+    const std::string text = std::to_string(*chosen);
+    if (!suits) {
+      reject(std::string(option.name) + " '" + text + "' does not go with policy '" + std::string(policy) + "'; use " +
+             option.policies);
     }
-    return check(*chosen.deal_interval_ns, "deal_interval_ns", text);
+    return check(*chosen, option.name, text);
   }
-  const std::string text = environment("FILCH_DEAL_INTERVAL_NS");
-  if (policy != "sender" || text.empty()) return default_deal_interval_ns;
+  const std::string text = environment(option.variable);
+  if (!suits) return 0;
+  if (text.empty()) return option.otherwise;
   std::int64_t ns = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
-  if (error != std::errc{} || rest != text.data() + text.size()) ns = 0;
-  return check(ns, "FILCH_DEAL_INTERVAL_NS", text);
+  if (error != std::errc{} || rest != text.data() + text.size()) ns = -1;
+  return check(ns, option.variable, text);
 }
 
 loop_kind loop_of(const said& loop, const combination& with) {
@@ -238,7 +271,9 @@ configuration configure(const options& chosen) {
           loop,
           chosen.steal_half,
           chosen.push_half,
-          deal_interval_of(chosen, policy.policy),
+          interval_of(deal_interval, chosen.deal_interval_ns, policy.policy),
+          interval_of(interrupt_after, chosen.interrupt_after_ns, policy.policy),
+          interval_of(interrupt_every, chosen.interrupt_every_ns, policy.policy),
           chosen.stack_bytes};
 }
 

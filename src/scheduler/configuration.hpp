@@ -22,6 +22,8 @@ struct configuration {
   bool steal_half;
   bool push_half;
   std::int64_t deal_interval_ns;
+  std::int64_t interrupt_after_ns;  ///< 0: never
+  std::int64_t interrupt_every_ns;  ///< 0: never
   std::size_t stack_bytes;
 };
 

@@ -6,6 +6,7 @@
 
 #include "policy/policy.hpp"
 #include "scheduler/joining.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/worker.hpp"
@@ -113,7 +114,7 @@ void detached_board::sleep(worker& w, group_rest& group) noexcept {
   group.waiters = &here;
   lock.unlock();
   // What a taken task offers meanwhile is not waited for: its owner or an idle worker will run it.
-  doze(w);
+  doze(w, interrupter::never);
   lock.lock();
   group_waiter** link = &group.waiters;
   while (*link != &here) link = &(*link)->next;

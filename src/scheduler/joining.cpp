@@ -5,8 +5,10 @@
 
 #include "platform/clock.hpp"
 #include "policy/policy.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
+#include "worker/team.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -24,9 +26,7 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
   // [TS4] relaxed: a mark for the thief's exchange of the same word ([TS2]); for offers it is released by [SL4].
   if (!t.state.compare_exchange_strong(seen, word, std::memory_order_relaxed, std::memory_order_relaxed)) return;
   w.idle.begin_wait();
-  if (!w.rules.help_visible(w, {marked.thief, marked.epoch})) {
-    doze(w);
-  }
+  if (!w.rules.help_visible(w, {marked.thief, marked.epoch})) doze(w, w.interrupts.due(w.everybody[marked.thief]));
   w.idle.end_wait();
   marked.waiting = false;
   // Awake: no need to be woken. Fails when the task is done, which is as well. relaxed as [TS4].
@@ -35,12 +35,12 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
 
 }  // namespace
 
-void doze(worker& w) noexcept {
+void doze(worker& w, std::int64_t deadline_ns) noexcept {
   // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other.
   w.dozing.store(true, std::memory_order_seq_cst);
   if (w.attention.load(std::memory_order_seq_cst) == nullptr) attend(w);  // [AT2]
   w.count(&counters::parks);
-  w.parker.park();
+  w.parker.park_until(deadline_ns);
   w.dozing.store(false, std::memory_order_relaxed);  // a wake-up too many does no harm
 }
 
@@ -61,14 +61,14 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
     }
     const bool taken = state.status == task_status::taken;
     if (taken && w.rules.help(w, {state.thief, state.epoch}, adopter)) {
-      if (adopter != nullptr && adopter->next != adopter->last) return join_result::reclaimed;
+      if (adopter != nullptr && adopter->next.load() != adopter->last.load()) return join_result::reclaimed;
       spinning.begin();
       continue;
     }
     if (w.must_attend(w.head.load())) attend(w);
     if (spinning.go_on()) continue;
     if (taken) {
-      sleep_until_done(w, t, word);
+      if (!w.interrupts.interrupt_if_due(w.everybody[state.thief])) sleep_until_done(w, t, word);
       spinning.begin();
     } else {
       platform::yield();  // the thief has won the task and is about to say so
@@ -78,6 +78,7 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
 
 void attend(worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
   w.rules.answer(w);
 }
 
@@ -85,6 +86,7 @@ void push_attending(worker_core& w, slot& s, task_function run, void* context) n
   if (&s != w.end) {
     s.run.store(run);
     s.context.store(context);
+    platform::signal_fence();
     w.head.store(&s + 1);
   }
   if (w.must_attend(nullptr)) attend(w);
@@ -120,13 +122,15 @@ void detach_span(worker& w, stack_span& span) noexcept {
 
 join_result join_guarded(worker_core& core, slot& s) noexcept {
   auto& w = static_cast<worker&>(core);
-  while (w.spans != nullptr && w.spans->base > &s) detach_span(w, *w.spans);
+  const busy_section here(w);
+  for (stack_span* in = w.spans.load(); in != nullptr && in->base > &s; in = w.spans.load()) detach_span(w, *in);
   return join_newest(w, s);
 }
 
 void settle(worker_core& core, slot* base) noexcept {
   auto& w = static_cast<worker&>(core);
-  while (w.spans != nullptr && w.spans->base >= base) detach_span(w, *w.spans);
+  const busy_section here(w);
+  for (stack_span* in = w.spans.load(); in != nullptr && in->base >= base; in = w.spans.load()) detach_span(w, *in);
 }
 
 join_result abandon(worker_core& w, slot& s) noexcept {

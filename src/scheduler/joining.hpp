@@ -12,9 +12,9 @@ namespace filch::detail {
 /// some part of that is the frame's interval now.
 join_result wait_for(worker& w, task& t, loop_frame* adopter = nullptr) noexcept;
 
-/// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work. It answers before it
-/// falls asleep; the caller looks again afterwards.
-void doze(worker& w) noexcept;
+/// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work; or until that time
+/// (now_ns()). It answers before it falls asleep; the caller looks again afterwards.
+void doze(worker& w, std::int64_t deadline_ns) noexcept;
 
 /// Joins the newest task of the stack and takes it off. `reclaimed`: the owner has to run it.
 join_result join_newest(worker& w, slot& s) noexcept;

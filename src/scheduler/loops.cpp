@@ -53,8 +53,8 @@ bool take_back_newest(worker& w, loop_frame& f) noexcept {
         if (!piece_pool::shorten(seen, rest, version_after(w, seen))) continue;
       }
       w.count(&counters::transactions);
-      f.next = start.low;
-      f.last = rest.low;
+      f.next.store(start.low);
+      f.last.store(rest.low);
       f.chunks = start.chunks - rest.chunks;
       return true;
     }
@@ -89,15 +89,17 @@ void check_kind(const worker_core& w, loop_kind kind) {
 
 void begin_eager(worker_core& core, loop_frame& f, part_origin origin) noexcept {
   auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
   if (begin_eagerly(w, f, origin)) w.idle.offered(w);
 }
 
 void attend_loop(worker_core& core, loop_frame& f) noexcept {
   auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
   loop_whole& whole = *f.whole;
   if (whole.stop != nullptr && whole.stop->stop_requested()) cut(whole, 0);
   const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
-  if (cut_at < f.last) f.last = std::max(f.next, cut_at);
+  if (cut_at < f.last.load()) f.last.store(std::max(f.next.load(), cut_at));
   w.polled = &f;
   if (w.must_attend(nullptr)) w.rules.answer(w);
   if (f.polls && is_lazy(whole.kind)) keep_offered(w, whole.kind);
@@ -106,13 +108,14 @@ void attend_loop(worker_core& core, loop_frame& f) noexcept {
 
 bool continue_loop(worker_core& core, loop_frame& f) noexcept {
   auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
   loop_whole& whole = *f.whole;
   for (;;) {
     if (whole.kind == loop_kind::dynamic && next_handed_out(f)) return true;
     if (!take_back_newest(w, f)) break;
     const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
-    f.last = std::max(f.next, std::min(f.last, cut_at));
-    if (f.next == f.last) continue;
+    f.last.store(std::max(f.next.load(), std::min(f.last.load(), cut_at)));
+    if (f.next.load() == f.last.load()) continue;
     w.count(&counters::coalesced);
     if (!f.gives) begin_eager(w, f, part_origin::taken_back);
     return true;
@@ -126,6 +129,7 @@ bool continue_loop(worker_core& core, loop_frame& f) noexcept {
 
 void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
   auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
   loop_whole& whole = *f.whole;
   {
     const std::lock_guard lock(w.home->core().loops_mutex());
@@ -137,8 +141,8 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
   }
   cut(whole, at);
   // What the frame has left, here and in pieces, is above.
-  f.next = f.last;
-  while (take_back_newest(w, f)) f.next = f.last;
+  f.next.store(f.last.load());
+  while (take_back_newest(w, f)) f.next.store(f.last.load());
   wait_for_pieces(w, f, nullptr);
 }
 

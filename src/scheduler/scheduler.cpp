@@ -37,10 +37,15 @@ attachment::attachment(scheduler& home) : previous_(self) {
   w.frame = this;
   self = &w;
   worker_ = &w;
+  w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1], both
+  w.has_nothing.store(false, std::memory_order_relaxed);
+  w.busy.store(false);
 }
 
 attachment::~attachment() {
   auto& w = static_cast<worker&>(*worker_);
+  w.busy.store(true);
+  w.note_nothing();
   if (w.head.load() != w.base) settle(w, w.base);
   self = previous_;
   w.home->core().get_up(w);

@@ -29,6 +29,7 @@ constexpr std::array counter_pairs{
     counter_pair{&counters::coalesced, &statistics::coalesced},
     counter_pair{&counters::migrations, &statistics::migrations},
     counter_pair{&counters::parks, &statistics::parks},
+    counter_pair{&counters::interrupts, &statistics::interrupts},
 };
 
 statistics total(const team& everybody) {
@@ -44,7 +45,12 @@ statistics total(const team& everybody) {
 }  // namespace
 
 scheduler_core::scheduler_core(scheduler& home, configuration chosen)
-    : home_(home), chosen_(std::move(chosen)), idle_(team_), policy_(make_policy(chosen_)), board_(home, idle_) {
+    : home_(home),
+      chosen_(std::move(chosen)),
+      idle_(team_),
+      interrupter_(team_, chosen_.interrupt_after_ns),
+      policy_(make_policy(chosen_)),
+      board_(home, idle_) {
   for (int i = 0; i < chosen_.workers; ++i) add_worker();
   try {
     for (int i = 1; i < chosen_.workers; ++i) {
@@ -72,8 +78,8 @@ worker& scheduler_core::add_worker() {
     throw std::runtime_error("filch: " + std::to_string(number) +
                              " threads take part in one scheduler; let fewer threads call run at the same time");
   }
-  auto w =
-      std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, team_, idle_, *policy_, chosen_.stack_bytes);
+  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, team_, idle_, interrupter_, *policy_,
+                                    chosen_.stack_bytes);
   w->offered = policy_->make_offer();
   w->kind = chosen_.loop;
   team_.add(std::move(w));
@@ -109,6 +115,8 @@ void scheduler_core::get_up(worker& w) noexcept {
 
 void scheduler_core::work(worker& w) noexcept {
   self = &w;
+  platform::accept_interrupts();
+  w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
   patience spinning;
   idle_.begin_search();
   // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
@@ -119,17 +127,23 @@ void scheduler_core::work(worker& w) noexcept {
       w.run_taken(*t, nullptr);
     } else if (!policy_->acquire(w)) {
       if (spinning.go_on()) continue;
+      if (interrupter_.interrupt_all_due(w)) {
+        spinning.begin();
+        continue;
+      }
       idle_.announce(w);
       // [ST3] seq_cst: after [SL3]; pairs with [ST1].
       if (stopping_.load(std::memory_order_seq_cst) || board_.has_work() || policy_->work_visible(w)) {
         idle_.withdraw(w);
       } else {
-        idle_.sleep(w);
+        idle_.sleep(w, interrupter_.earliest(w));
+        interrupter_.interrupt_all_due(w);
       }
       if (policy_->collect(w)) idle_.begin_search();
       spinning.begin();
       continue;
     }
+    w.note_nothing();
     idle_.begin_search();
     spinning.begin();
   }

@@ -11,6 +11,7 @@
 #include "policy/policy.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/detached_board.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
@@ -45,6 +46,7 @@ class scheduler_core {
   const configuration chosen_;
   team team_;
   sleepers idle_;
+  interrupter interrupter_;
   std::unique_ptr<policy> policy_;
   detached_board board_;
   platform::atomic<bool> stopping_{false};

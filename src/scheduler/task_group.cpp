@@ -36,9 +36,7 @@ void task_group::end() {
   if (span_.top != span_.base) {
     // Empty tasks below a pending branch. They may be offered and taken once more, so somebody has to join them.
     detail::worker_core& w = *detail::self;
-    detail::stack_span** link = &w.spans;
-    while (*link != &span_) link = &(*link)->outer;
-    *link = new detail::stack_span{span_.base, span_.top, span_.outer, true};
+    w.put_in_place_of(span_, new detail::stack_span{span_.base, span_.top, span_.outer, true});
   }
   delete wait_for_detached();
 }
@@ -60,7 +58,10 @@ group_status task_group::wait_for_rest() {
 
 void task_group::wait_for_stack(detail::worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);
-  while (w.spans != &span_ && w.head.load() == w.spans->top) detail::detach_span(w, *w.spans);
+  const detail::busy_section here(w);
+  for (detail::stack_span* in = w.spans.load(); in != &span_ && w.head.load() == in->top; in = w.spans.load()) {
+    detail::detach_span(w, *in);
+  }
   // From the newest on. A task that the owner runs may push further ones onto the stack again.
   for (detail::slot* next = span_.top; next != span_.base;) {
     detail::slot& s = *(next - 1);
@@ -82,6 +83,7 @@ void task_group::wait_for_stack(detail::worker_core& core) noexcept {
     if (how == detail::join_result::reclaimed) {
       const auto run = s.run.load();
       if (!newest) s.run.store(&run_nothing);  // the slot stays
+      const detail::open_section task(w);
       run(s, detail::run_by::owner);
     }
     next = newest ? span_.top : &s;

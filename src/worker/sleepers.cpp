@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "platform/clock.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
@@ -42,10 +44,13 @@ void sleepers::withdraw(worker& w) noexcept {
   static_cast<void>(claim(w));
 }
 
-void sleepers::sleep(worker& w) noexcept {
+void sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
   // [SL8] relaxed: see [SL6].
-  while (w.sleeping.load(std::memory_order_relaxed)) w.parker.park();
+  while (w.sleeping.load(std::memory_order_relaxed)) {
+    if (deadline_ns != interrupter::never && platform::now_ns() >= deadline_ns) return withdraw(w);
+    w.parker.park_until(deadline_ns);
+  }
 }
 
 bool sleepers::wake_one() noexcept {

@@ -26,8 +26,8 @@ class sleepers {
   void announce(worker& w) noexcept;
   /// The announced worker found work after all, or must not sleep. Afterwards it is searching again.
   void withdraw(worker& w) noexcept;
-  /// Sleeps until somebody wakes the announced worker, who then is searching again.
-  void sleep(worker& w) noexcept;
+  /// Sleeps until somebody wakes the announced worker, or until that time (now_ns()). Afterwards it is searching again.
+  void sleep(worker& w, std::int64_t deadline_ns) noexcept;
 
   // For whoever has made work visible.
   /// Call after tasks became visible to thieves, by a sequentially consistent operation.

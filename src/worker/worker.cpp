@@ -6,6 +6,7 @@
 #include <filch/detail/loop_frame.hpp>
 
 #include "deque/split_deque.hpp"
+#include "platform/clock.hpp"
 #include "platform/thread.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
@@ -21,11 +22,12 @@ std::size_t slots_in(std::size_t bytes) noexcept {
 }  // namespace
 
 worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers,
-               policy& chosen_policy, std::size_t stack_bytes)
+               interrupter& all_interrupts, policy& chosen_policy, std::size_t stack_bytes)
     : stack_(stack_bytes),
       number(own_number),
       everybody(whole_team),
       idle(all_sleepers),
+      interrupts(all_interrupts),
       rules(chosen_policy),
       // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
       base(static_cast<detail::slot*>(stack_.data())),
@@ -38,13 +40,20 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
   sites = &own_sites_;
 }
 
+void worker::note_asked() noexcept { asked_ns.store(platform::now_ns(), std::memory_order_relaxed); }  // [IN1]
+
 void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept {
   const running here{innermost_, &t, owner};
   const void* const outer_frame = frame;
   detail::loop_site* const outer_site = std::exchange(site, nullptr);
   innermost_ = &here;
   frame = &here;
-  const detail::run_result result = t.run.load()(t, detail::run_by::thief);
+  has_nothing.store(false, std::memory_order_relaxed);  // [IN1]
+  detail::run_result result{};
+  {
+    const detail::open_section in_task(*this);
+    result = t.run.load()(t, detail::run_by::thief);
+  }
   if (head.load() != own_base) detail::settle(*this, own_base);
   site = outer_site;
   frame = outer_frame;
@@ -59,8 +68,8 @@ bool worker::adopt_piece(seen_piece seen, worker& owner, detail::loop_frame& int
   // There is no activation with that number, so nobody looks for anything here.
   if (!piece_pool::take(seen, taken)) return false;
   const piece_start start = seen.start();
-  into.next = start.low;
-  into.last = seen.p->high.load();
+  into.next.store(start.low);
+  into.last.store(seen.p->high.load());
   into.chunks = start.chunks;
   finish(*seen.p, owner, detail::run_result::done);
   return true;

@@ -11,6 +11,7 @@
 #include <filch/detail/worker_core.hpp>
 #include <filch/platform/memory.hpp>
 
+#include "platform/interrupt.hpp"
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
 #include "worker/activation_list.hpp"
@@ -19,6 +20,7 @@
 
 namespace filch {
 
+class interrupter;
 class policy;
 class sleepers;
 class team;
@@ -27,7 +29,7 @@ class team;
 struct counters {
   using value = platform::atomic<std::uint64_t>;
   value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, transactions{0},
-      synchronizations{0}, coalesced{0}, migrations{0}, parks{0};
+      synchronizations{0}, coalesced{0}, migrations{0}, parks{0}, interrupts{0};
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -45,8 +47,8 @@ class worker : public detail::worker_core {
   platform::mapping stack_;  // before `base`
 
  public:
-  worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers, policy& chosen_policy,
-         std::size_t stack_bytes);
+  worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers,
+         interrupter& all_interrupts, policy& chosen_policy, std::size_t stack_bytes);
 
   /// Any thread. Position of a slot on this worker's stack.
   [[nodiscard]] std::uint32_t index_of(const detail::slot* s) const noexcept {
@@ -60,13 +62,23 @@ class worker : public detail::worker_core {
     // Only written when it changes, so that asking again does not take the line from the owner.
     // [AT2] seq_cst: after the asker's look for work, and before its look whether the owner sleeps ([AT4]). What it
     // reads is not older than the owner's last answer ([AT3]) if that was before the asker announced its sleep ([SL3]).
-    if (attention.load(std::memory_order_seq_cst) == nullptr) return;
+    if (attention.load(std::memory_order_seq_cst) == nullptr) {
+      if (asked_ns.load(std::memory_order_relaxed) == 0) note_asked();  // [IN1]
+      return;
+    }
     attention.store(nullptr, std::memory_order_seq_cst);
+    note_asked();
     if (dozing.load(std::memory_order_seq_cst)) parker.unpark();  // [AT4]
   }
   /// Owner. It has looked, and answered.
   // [AT3] seq_cst: after the offer and before the look for sleepers ([SL1]); pairs with [AT2].
-  void calm() noexcept { attention.store(end, std::memory_order_seq_cst); }
+  void calm() noexcept {
+    has_nothing.store(false, std::memory_order_relaxed);  // [IN1], both
+    asked_ns.store(0, std::memory_order_relaxed);
+    attention.store(end, std::memory_order_seq_cst);
+  }
+  /// Owner. It has looked, had nothing to give, and looks again as soon as it makes something: its attention is raised.
+  void note_nothing() noexcept { has_nothing.store(true, std::memory_order_relaxed); }  // [IN1]
 
   void count(counters::value counters::* which) noexcept {
     auto& c = counted.*which;
@@ -110,6 +122,7 @@ class worker : public detail::worker_core {
   const std::uint16_t number;
   team& everybody;
   sleepers& idle;
+  interrupter& interrupts;
   policy& rules;
   detail::slot* const base;               ///< any thread: first slot of the task stack
   activation_list activations;            ///< any thread may ask
@@ -117,9 +130,11 @@ class worker : public detail::worker_core {
   piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says
   counters counted;                       ///< any thread may read
   // What a waker looks at, on one cache line.
-  alignas(64) platform::atomic<bool> sleeping{false};  ///< any thread: idle and asleep; see sleepers
-  platform::atomic<bool> dozing{false};                ///< any thread: asleep, or nearly, in a wait
-  platform::parker parker;                             ///< any thread may unpark
+  alignas(64) platform::atomic<bool> sleeping{false};                 ///< any thread: idle and asleep; see sleepers
+  platform::atomic<bool> dozing{false};                               ///< any thread: asleep, or nearly, in a wait
+  platform::parker parker;                                            ///< any thread may unpark
+  platform::atomic<platform::thread_id> thread{platform::no_thread};  ///< any thread may interrupt it
+  bool interrupted = false;                                           ///< the owner is in its signal handler
 
  private:
   /// A task this worker is in the middle of, and who waits for it.
@@ -129,6 +144,7 @@ class worker : public detail::worker_core {
     worker* owner;
   };
 
+  void note_asked() noexcept;
   template <class Claim>
   bool run_claimed(detail::task& t, worker* owner, Claim claim) noexcept;
   void run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept;

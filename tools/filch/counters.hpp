@@ -15,7 +15,7 @@ struct counter {
   std::uint64_t statistics::* member;
 };
 
-inline constexpr std::array<counter, 12> counters{{{"steals", &statistics::steals},
+inline constexpr std::array<counter, 13> counters{{{"steals", &statistics::steals},
                                                    {"failed_steals", &statistics::failed_steals},
                                                    {"leaps", &statistics::leaps},
                                                    {"grows", &statistics::grows},
@@ -26,7 +26,8 @@ inline constexpr std::array<counter, 12> counters{{{"steals", &statistics::steal
                                                    {"synchronizations", &statistics::synchronizations},
                                                    {"coalesced", &statistics::coalesced},
                                                    {"migrations", &statistics::migrations},
-                                                   {"parks", &statistics::parks}}};
+                                                   {"parks", &statistics::parks},
+                                                   {"interrupts", &statistics::interrupts}}};
 
 /// Adds what was counted between two readings.
 inline void add_difference(statistics& sum, const statistics& before, const statistics& after) {

@@ -5,7 +5,10 @@
 // off its high end for others. What has been cut off is in the frame's list of pieces until it has run.
 //
 // Invariants
-//  1. [next, last) is what the owner has not begun. It is changed by the owner only, between its own instructions.
+//  1. [next, last) is what the owner has not begun. It is changed by the owner only, between its own instructions, or
+//  by
+//     an interrupt of it, which lowers `last` to no less than `next`. So the owner raises `next` before it looks how
+//     far it may go, and takes that back when it was too far.
 //  2. Pieces on offer are above the frame's interval, the newest nearest to it. So taking them back newest first runs a
 //     loop that nobody helps with in serial order.
 //  3. A frame ends when its interval is empty and each of its pieces was taken back or has run.
@@ -66,18 +69,42 @@ struct loop_whole {
 struct loop_frame {
   loop_whole* whole;
   loop_frame* outer;
-  std::uint64_t next;
-  std::uint64_t last;
+  platform::local<std::uint64_t> next;
+  platform::local<std::uint64_t> last;
   std::uint64_t number;
   slot* head;          ///< of the task stack when the frame began: which tasks are older
   std::uint64_t most;  ///< iterations of a chunk
   loop_site* site;
   piece* newest = nullptr;
-  std::uint32_t chunks = 0;  ///< kind `automatic`: into so many more it may be cut
-  bool gives = false;        ///< others may ask for a part of it
-  bool shared = false;       ///< somebody else has a part of the loop, or had one, or may have
-  bool polls = false;        ///< has to look around after each chunk, asked or not
-  bag_part* bag = nullptr;   ///< it is no loop's but a bag's: of the above only outer, number, head, newest, gives hold
+  std::uint32_t chunks = 0;             ///< kind `automatic`: into so many more it may be cut
+  bool gives = false;                   ///< others may ask for a part of it
+  platform::local<bool> shared{false};  ///< somebody else has a part of the loop, or had one, or may have
+  bool polls = false;                   ///< has to look around after each chunk, asked or not
+  bag_part* bag = nullptr;  ///< it is no loop's but a bag's: of the above only outer, number, head, newest, gives hold
+
+  /// Owner. Begins iteration i, which is `next`. False: it is not the frame's any more.
+  bool begin_iteration(std::uint64_t i) noexcept {
+    next.store(i + 1);
+    platform::signal_fence();
+    if (i < last.load()) [[likely]]
+      return true;
+    next.store(i);
+    return false;
+  }
+  /// Owner. Begins a chunk at `next`, of so many iterations or what is left. Where it ends; `next` itself: nothing is
+  /// left.
+  std::uint64_t begin_chunk(std::uint64_t size) noexcept {
+    const std::uint64_t from = next.load();
+    const std::uint64_t seen = last.load();
+    std::uint64_t to = from + (seen - from < size ? seen - from : size);
+    next.store(to);
+    platform::signal_fence();
+    if (const std::uint64_t now = last.load(); now < to) [[unlikely]] {  // an interrupt has cut in between
+      to = now;
+      next.store(to);
+    }
+    return to;
+  }
 };
 
 /// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.

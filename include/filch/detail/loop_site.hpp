@@ -1,12 +1,14 @@
 // What a worker remembers of one place in the program that runs loops or reductions: how many iterations make a chunk
 // of about a microsecond. Too short a chunk costs time, too long a one keeps those waiting who ask for work.
 //
-// Owner only.
+// Owner only; an interrupt of it reads how long chunks are.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include <filch/platform/memory.hpp>
 
 namespace filch::detail {
 
@@ -18,7 +20,7 @@ struct loop_site {
   static constexpr std::uint32_t rarely = 64;
 
   const void* key = nullptr;
-  std::uint64_t chunk = 1;
+  platform::local<std::uint64_t> chunk{1};
   std::uint32_t until_timed = 1;
   /// Its iterations contain loops or reductions. They may be of any length, and what is in a chunk cannot be shared: so
   /// chunks of one iteration.
@@ -26,17 +28,25 @@ struct loop_site {
 
   /// A chunk of the full size took this long.
   void took(std::int64_t ns) noexcept {
-    if (ns < chunk_ns && chunk < largest_chunk) {
-      chunk *= 2;
+    const std::uint64_t size = chunk.load();
+    if (ns < chunk_ns && size < largest_chunk) {
+      chunk.store(size * 2);
       until_timed = 1;
     } else {
-      if (ns > 4 * chunk_ns && chunk > 1) chunk /= 2;
+      if (ns > 4 * chunk_ns && size > 1) chunk.store(size / 2);
       until_timed = rarely;
     }
   }
   void contains_loops() noexcept {
     nests = true;
-    chunk = 1;
+    chunk.store(1);
+  }
+  /// Another place has its entry from now on.
+  void begin(const void* new_key) noexcept {
+    key = new_key;
+    chunk.store(1);
+    until_timed = 1;
+    nests = false;
   }
 };
 
@@ -47,7 +57,7 @@ class loop_sites {
     const auto bits = reinterpret_cast<std::uintptr_t>(key);
     loop_site& site = sites_[(bits ^ (bits >> 8)) % sites_.size()];
     if (site.key != key) [[unlikely]]
-      site = loop_site{.key = key};
+      site.begin(key);
     return site;
   }
 

@@ -25,7 +25,8 @@ struct bag_body {
     // What the bag is in contains loops; what the bag contains is not the business of a chunk of iterations.
     loop_site site;
     const inside_site here(w, site);
-    w.loops = &part.frame;
+    platform::signal_fence();
+    w.loops.store(&part.frame);
     begin_bag(part, stolen);
     try {
       do {
@@ -41,7 +42,7 @@ struct bag_body {
     } catch (...) {
       fail_bag(part);
     }
-    w.loops = part.frame.outer;
+    w.loops.store(part.frame.outer);
   }
 
   static void run_stolen(worker_core& w, bag_chunk& chunk, piece& stolen) noexcept {

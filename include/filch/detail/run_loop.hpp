@@ -33,13 +33,13 @@ void run_chunk_at(loop_site& site, const Block& block, std::uint64_t low, std::u
                   typename Block::values& values) {
   if (--site.until_timed != 0) [[likely]]
     return run_chunk(block, low, high, at, values);
-  const std::uint64_t chunk = site.chunk;
+  const std::uint64_t chunk = site.chunk.load();
   site.until_timed = loop_site::rarely;  // also for a chunk that throws
   const chunk_timer timer;
   run_chunk(block, low, high, at, values);
   const std::int64_t ns = timer.ns();
   // A shorter one says something only by being too long.
-  if (!site.nests && site.chunk == chunk && (high - low >= chunk || ns > loop_site::chunk_ns)) site.took(ns);
+  if (!site.nests && site.chunk.load() == chunk && (high - low >= chunk || ns > loop_site::chunk_ns)) site.took(ns);
 }
 
 /// Before a chunk: does anybody want something, or does the loop end early?
@@ -53,12 +53,12 @@ template <bool Plain, class Block>
 void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Block& of, typename Block::values& values) {
   const Block block = of;
   // Nobody else moves `next`: what is read back from memory at once would hold up the next iteration.
-  for (std::uint64_t i = f.next; i < f.last; ++i) {
+  for (std::uint64_t i = f.next.load(); f.begin_iteration(i); ++i) {
     if (must_look(w, whole, !Plain && f.polls)) [[unlikely]] {
+      f.next.store(i);
       attend_loop(w, f);
-      if (i == f.last) return;
+      if (!f.begin_iteration(i)) return;
     }
-    f.next = i + 1;
     block.run_one(i, values);
   }
 }
@@ -67,17 +67,15 @@ void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Bloc
 template <class Block>
 void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t& at, typename Block::values& values) {
   const std::uint64_t grain = f.whole->grain;
-  while (f.next < f.last && (!f.site->nests || grain != 1)) {
-    if (must_look(w, *f.whole, f.polls)) [[unlikely]] {
+  while (f.next.load() < f.last.load() && (!f.site->nests || grain != 1)) {
+    if (must_look(w, *f.whole, f.polls)) [[unlikely]]
       attend_loop(w, f);
-      if (f.next == f.last) return;
-    }
-    std::uint64_t size = std::max(f.site->chunk, grain);
+    std::uint64_t size = std::max(f.site->chunk.load(), grain);
     if (grain != 1) size -= size % grain;
-    size = std::min({size, f.most, f.last - f.next});
-    const std::uint64_t from = f.next;
-    f.next = from + size;
-    run_chunk_at(*f.site, block, from, from + size, at, values);
+    const std::uint64_t from = f.next.load();
+    const std::uint64_t to = f.begin_chunk(std::min(size, f.most));
+    if (from == to) return;
+    run_chunk_at(*f.site, block, from, to, at, values);
   }
 }
 
@@ -91,26 +89,27 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   const bool lazy = Plain || is_lazy(whole.kind);
   const bool exact_chunks = !Plain && whole.grain_given && lazy && whole.kind != loop_kind::standard;
   loop_frame f{.whole = &whole,
-               .outer = w.loops,
-               .next = low,
-               .last = high,
-               .number = ++w.epoch,
+               .outer = w.loops.load(),
+               .next = platform::local<std::uint64_t>(low),
+               .last = platform::local<std::uint64_t>(high),
+               .number = next_number(w),
                .head = w.head.load(),
                .most = exact_chunks ? whole.grain : loop_whole::nowhere,
                .site = &site,
                .chunks = chunks,
                .gives = lazy,
-               .shared = !lazy || origin == part_origin::stolen,
+               .shared = platform::local<bool>(!lazy || origin == part_origin::stolen),
                .polls = !Plain &&
                         (whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard))};
-  w.loops = &f;
+  platform::signal_fence();
+  w.loops.store(&f);
   if (!lazy) begin_eager(w, f, origin);
   std::uint64_t at = loop_whole::nowhere;  // the iteration that threw, where it is not the one before `next`
   typename Block::values values;
   values.begin(low);
   try {
     for (bool more = true; more;) {
-      while (f.next < f.last) {
+      while (f.next.load() < f.last.load()) {
         if (site.nests && (Plain || whole.grain == 1)) {
           at = loop_whole::nowhere;
           run_each<Plain>(w, whole, f, block, values);
@@ -118,24 +117,24 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
           run_chunks(w, f, block, at, values);
         }
       }
-      const std::uint64_t end = f.next;
-      more = f.shared && continue_loop(w, f);
-      if (!more || f.next != end) {
+      const std::uint64_t end = f.next.load();
+      more = f.shared.load() && continue_loop(w, f);
+      if (!more || f.next.load() != end) {
         block.end(w, end, values);
-        values.begin(f.next);
+        values.begin(f.next.load());
       }
     }
   } catch (...) {
-    fail_loop(w, f, at != loop_whole::nowhere ? at : f.next - 1);
+    fail_loop(w, f, at != loop_whole::nowhere ? at : f.next.load() - 1);
   }
-  w.loops = f.outer;
+  w.loops.store(f.outer);
 }
 
 /// A loop that fits into one chunk: nothing of it could be given away. False: it does not.
 template <class Block>
 bool run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
   loop_site& site = w.sites->of(&key_of<Block>);
-  if (site.nests || size > site.chunk) return false;
+  if (site.nests || size > site.chunk.load()) return false;
   if (w.must_attend(nullptr)) [[unlikely]]
     attend(w);
   const inside_site here(w, site);

@@ -1,7 +1,8 @@
 // The part of a worker that the inlined fast path works on (DESIGN section 1: private task stack and attention word).
 //
 // Who may do what: everything here belongs to the thread that the worker currently runs on, except `attention`, which
-// any thread may raise.
+// any thread may raise. That thread may be interrupted by a thief, and then answers from a signal handler, which sees
+// what is `local` (docs/protocols/interrupt.md). Where the owner is `busy` the handler leaves everything as it is.
 //
 // The attention word doubles as the limit of the task stack: calm, it points at the end of the stack; raised, it is
 // null. One comparison at each push then covers three cases: somebody wants something, the stack is full, and the
@@ -40,18 +41,23 @@ struct alignas(64) worker_core {
   /// Of the taken task or root it is in: an address above all frames of that on the C++ stack. None: where no group
   /// lies.
   const void* frame = this;
-  stack_span* spans = nullptr;   ///< the innermost
-  platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
+  platform::local<stack_span*> spans;  ///< the innermost
+  platform::local<slot*> split;        ///< tasks at or above it are private; the owner's copy of what thieves see
   loop_sites* sites = nullptr;
   loop_site* site = nullptr;             ///< of the chunk it is in
-  loop_frame* loops = nullptr;           ///< the innermost of those in progress
+  platform::local<loop_frame*> loops;    ///< the innermost of those in progress
   const loop_frame* polled = nullptr;    ///< the loop that is about to begin a chunk
   std::uint64_t epoch = 0;               ///< the newest number given to an activation, a loop or a piece
   loop_kind kind = loop_kind::standard;  ///< of loops that do not say
+  platform::local<bool> busy{true};      ///< in the scheduler's own code, which must not be interrupted
 
   /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner
   /// then looks at is ordered by the policy's own operations.
   alignas(64) platform::atomic<slot*> attention{nullptr};
+  // What those look at who may interrupt it; see worker/interrupter.hpp.
+  platform::atomic<std::int64_t> asked_ns{0};  ///< when it was asked to look; 0: not since it last did
+  platform::atomic<bool> has_nothing{true};    ///< it has looked and had nothing to give; whatever it makes, it looks
+  platform::atomic<std::int64_t> interrupted_ns{0};  ///< when it was last interrupted
 
   /// The policy moves the split point.
   void set_split(slot* to) noexcept {
@@ -59,20 +65,33 @@ struct alignas(64) worker_core {
     set_guard();
   }
   void set_guard() noexcept {
-    slot* const s = split.load();
-    guard.store(spans != nullptr && spans->base > s ? spans->base : s);
+    for (;;) {
+      slot* const s = split.load();
+      const stack_span* const in = spans.load();
+      guard.store(in != nullptr && in->base > s ? in->base : s);
+      platform::signal_fence();
+      if (split.load() == s) return;  // else an interrupt has moved it, and the guard that it had set is overwritten
+    }
   }
   void link(stack_span& span) noexcept {
-    span.outer = spans;
-    spans = &span;
-    guard.store(span.base);  // no task is newer
+    span.outer = spans.load();
+    platform::signal_fence();
+    spans.store(&span);
+    guard.store(span.base);  // no task is newer, and an interrupt moves split only up to head
   }
   void unlink(stack_span& span) noexcept {
-    stack_span** link = &spans;
-    while (*link != &span) [[unlikely]]
-      link = &(*link)->outer;
-    *link = span.outer;
+    put_in_place_of(span, span.outer);
     set_guard();
+  }
+  /// In the list, `by` comes in place of `span`.
+  void put_in_place_of(stack_span& span, stack_span* by) noexcept {
+    if (spans.load() == &span) [[likely]] {
+      spans.store(by);
+    } else {
+      stack_span* before = spans.load();
+      while (before->outer != &span) before = before->outer;
+      before->outer = by;
+    }
   }
 
   /// True when a push into `s` has to take the slow path.
@@ -80,6 +99,49 @@ struct alignas(64) worker_core {
     return std::greater_equal<>{}(s, attention.load(std::memory_order_relaxed));  // [AT1]
   }
 };
+
+/// In the scheduler's own code: an interrupt only asks the worker to look, later. May be nested.
+class busy_section {
+ public:
+  explicit busy_section(worker_core& w) noexcept : w_(w), before_(w.busy.load()) {
+    w.busy.store(true);
+    platform::signal_fence();
+  }
+  ~busy_section() {
+    platform::signal_fence();
+    w_.busy.store(before_);
+  }
+  busy_section(const busy_section&) = delete;
+  busy_section& operator=(const busy_section&) = delete;
+
+ private:
+  worker_core& w_;
+  bool before_;
+};
+
+/// The opposite: what is called from there is not the scheduler's own code.
+class open_section {
+ public:
+  explicit open_section(worker_core& w) noexcept : w_(w) {
+    platform::signal_fence();
+    w.busy.store(false);
+  }
+  ~open_section() {
+    w_.busy.store(true);
+    platform::signal_fence();
+  }
+  open_section(const open_section&) = delete;
+  open_section& operator=(const open_section&) = delete;
+
+ private:
+  worker_core& w_;
+};
+
+/// A number for a new loop.
+inline std::uint64_t next_number(worker_core& w) noexcept {
+  const busy_section counting(w);  // who interrupts may number pieces
+  return ++w.epoch;
+}
 
 /// The calling worker is in a chunk of a loop or reduction, and says so to the one around it.
 class inside_site {

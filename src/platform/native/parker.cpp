@@ -1,25 +1,35 @@
 #include "platform/parker.hpp"
 
+#include <cerrno>
+#include <ctime>
+
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "platform/clock.hpp"
+#include "platform/interrupt.hpp"
 
 namespace filch::platform {
 namespace {
 
 static_assert(sizeof(atomic<std::uint32_t>) == sizeof(std::uint32_t), "a futex is the plain word");
 
-void futex(atomic<std::uint32_t>& word, int operation, std::uint32_t value) noexcept {
-  // The results do not matter: a wait that returns early is repeated by its caller's loop.
-  syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+void wake(atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-pid_t current_thread() noexcept {
-  static thread_local const auto id = static_cast<pid_t>(syscall(SYS_gettid));
-  return id;
+/// False: it was not woken before the deadline. True may mean anything; the caller looks again.
+bool wait(atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t deadline_ns) noexcept {
+  constexpr std::int64_t second = 1'000'000'000;
+  const timespec until{static_cast<time_t>(deadline_ns / second), static_cast<long>(deadline_ns % second)};
+  // This operation, unlike FUTEX_WAIT, takes a point in time, of the clock that now_ns() reads.
+  const long error = syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value,
+                             deadline_ns == never ? nullptr : &until, nullptr, FUTEX_BITSET_MATCH_ANY);
+  return error == 0 || errno != ETIMEDOUT;
 }
 
 /// Where the threads of this process may run, as far as anybody knew when this was first asked.
@@ -34,14 +44,14 @@ const cpu_set_t& processors() noexcept {
 
 }  // namespace
 
-void parker::park() noexcept {
+void parker::park_until(std::int64_t deadline_ns) noexcept {
   // [PK0] relaxed: only saves the way to sleep; [PK3] acquires.
-  if (state_.load(std::memory_order_relaxed) != token) sleep();
+  if (state_.load(std::memory_order_relaxed) != token) sleep(deadline_ns);
   // [PK3] acquire: what the waker wrote before [PK4] is seen after park.
   state_.exchange(empty, std::memory_order_acquire);
 }
 
-void parker::sleep() noexcept {
+void parker::sleep(std::int64_t deadline_ns) noexcept {
   cpu_set_t allowed;
   cpu_set_t here;
   const int processor = sched_getcpu();
@@ -58,7 +68,13 @@ void parker::sleep() noexcept {
   // [PK1] release: who sleeps where, for the waker ([PK5]).
   if (state_.compare_exchange_strong(seen, parked, std::memory_order_release, std::memory_order_relaxed)) {
     // [PK2] relaxed: only watches for the token; [PK3] acquires.
-    while ((seen = state_.load(std::memory_order_relaxed)) != token) futex(state_, FUTEX_WAIT_PRIVATE, seen);
+    while ((seen = state_.load(std::memory_order_relaxed)) != token) {
+      if (wait(state_, seen, deadline_ns)) continue;
+      seen = parked;
+      // [PK6] relaxed: nobody has come, and nothing was left behind. Else somebody is about to leave a token.
+      if (state_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) break;
+      deadline_ns = never;
+    }
   }
   if (bind) sched_setaffinity(0, sizeof allowed, &allowed);
 }
@@ -83,7 +99,7 @@ void parker::unpark() noexcept {
       steer_away(here);
       state_.store(token, std::memory_order_release);  // [PK4]
     }
-    if (seen == parked) futex(state_, FUTEX_WAKE_PRIVATE, 1);
+    if (seen == parked) wake(state_);
     return;
   }
 }

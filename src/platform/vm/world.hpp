@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <source_location>
 
 namespace filch::platform {
@@ -51,9 +52,11 @@ class world {
   virtual bool compare_exchange(word& at, word& expected, word desired, exchange_orders orders, bool weak,
                                 const site& from) = 0;
 
-  // Plain objects. Called before the access.
+  // Plain objects. Called before the access. Those of the owner and its handler are looked at by nobody else.
   virtual void read(const void* at, const site& from) = 0;
   virtual void write(const void* at, const site& from) = 0;
+  virtual void read_local(const void* at, const site& from) = 0;
+  virtual void write_local(const void* at, const site& from) = 0;
   /// The memory holds no objects any more.
   virtual void forget(const void* at, std::size_t bytes) = 0;
 
@@ -61,12 +64,17 @@ class world {
   [[nodiscard]] virtual std::int64_t now_ns() = 0;
   virtual void pause() = 0;
   virtual void yield() = 0;
-  virtual void park(parker& where) = 0;
+  static constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
+  virtual void park(parker& where, std::int64_t deadline_ns) = 0;
   virtual void unpark(parker& whose) = 0;
   virtual void lock(mutex& which) = 0;
   virtual void unlock(mutex& which) = 0;
   virtual fiber* start(std::function<void()> body) = 0;
   virtual void join(fiber& ended) = 0;
+  [[nodiscard]] virtual fiber* current_thread() = 0;
+  void handle_interrupts(void (*handler)() noexcept) noexcept { handler_ = handler; }
+  /// The thread calls the handler at one of its next operations. False: it has ended.
+  virtual bool interrupt(fiber& whom) = 0;
   [[nodiscard]] virtual std::uint64_t seed(std::uint64_t stream) = 0;
   [[nodiscard]] virtual int processors() = 0;
 
@@ -82,6 +90,9 @@ class world {
   [[nodiscard]] static world* current() noexcept { return place(); }
 
  protected:
+  using interrupt_handler = void (*)() noexcept;
+  [[nodiscard]] interrupt_handler handler() const noexcept { return handler_; }
+
   /// Makes a world the current one while it exists.
   class presence {
    public:
@@ -99,6 +110,8 @@ class world {
     static world* there = nullptr;
     return there;
   }
+
+  interrupt_handler handler_ = nullptr;
 };
 
 }  // namespace vm

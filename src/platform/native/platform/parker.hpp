@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include <sys/types.h>
 
@@ -19,7 +20,9 @@ namespace filch::platform {
 class parker {
  public:
   /// Takes the token, sleeping until somebody leaves one.
-  void park() noexcept;
+  void park() noexcept { park_until(std::numeric_limits<std::int64_t>::max()); }
+  /// The same, but goes without one at that time of the clock (now_ns()), if not somewhat later.
+  void park_until(std::int64_t deadline_ns) noexcept;
   /// Leaves a token and wakes the owner when it sleeps. One system call, or two when both are on one processor.
   void unpark() noexcept;
 
@@ -27,7 +30,7 @@ class parker {
   /// steering: a waker is binding the sleeper elsewhere, and will leave the token next.
   enum : std::uint32_t { empty, token, parked, steering };
 
-  void sleep() noexcept;
+  void sleep(std::int64_t deadline_ns) noexcept;
   void steer_away(int here) const noexcept;
 
   atomic<std::uint32_t> state_{empty};

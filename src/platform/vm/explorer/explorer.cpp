@@ -27,6 +27,9 @@ struct explorer::thread final : fiber {
   std::vector<std::uint32_t> watched;
   const thread* joining = nullptr;
   const mutex* wanted = nullptr;
+  bool timed = false;        ///< parked until a time
+  bool interrupted = false;  ///< an interrupt is on its way
+  bool is_handling = false;  ///< in its handler, where no other one arrives
 };
 
 struct explorer::step {
@@ -96,6 +99,9 @@ explorer::thread& explorer::make_thread(std::function<void()> body) {
   t.is = state::ready;
   t.watched.clear();
   t.joining = nullptr;
+  t.timed = false;
+  t.interrupted = false;
+  t.is_handling = false;
   t.body = [this, inner = std::move(body)] {
     try {
       inner();
@@ -158,6 +164,26 @@ void explorer::point() {
   const auto current =
       static_cast<std::size_t>(std::lower_bound(ready_.begin(), ready_.end(), self().number) - ready_.begin());
   if (ready_.size() > 1) go_on_with(choices_->next(ready_, current));
+  take_interrupt();
+}
+
+fiber* explorer::current_thread() { return &self(); }
+
+bool explorer::interrupt(fiber& whom) {
+  point();
+  auto& t = static_cast<thread&>(whom);
+  if (t.is == state::ended) return false;
+  t.interrupted = true;
+  return true;
+}
+
+void explorer::take_interrupt() {
+  thread& t = self();
+  if (!t.interrupted || t.is_handling || !choices_->happens(rarity::interrupt)) return;
+  t.interrupted = false;
+  t.is_handling = true;
+  handler()();
+  t.is_handling = false;
 }
 
 void explorer::block(state why) {
@@ -173,7 +199,8 @@ void explorer::pass_time() {
   now_ns_ += a_while_ns;
   bool somebody = false;
   for (std::size_t i = 0; i < made_; ++i) {
-    if (threads_[i]->is != state::pausing) continue;
+    if (threads_[i]->is != state::pausing && !threads_[i]->timed) continue;
+    threads_[i]->timed = false;
     make_ready(*threads_[i]);
     somebody = true;
   }
@@ -231,12 +258,13 @@ void explorer::pause() {
 
 void explorer::yield() { pause(); }
 
-void explorer::park(parker& where) {
+void explorer::park(parker& where, std::int64_t deadline_ns) {
   point();
   thread& t = self();
   if (!where.token) {
     if (choices_->happens(rarity::spurious_wake)) return;
     where.sleeper = &t;
+    t.timed = deadline_ns != forever;
     block(state::parked);
     where.sleeper = nullptr;
   }
@@ -250,8 +278,10 @@ void explorer::unpark(parker& whose) {
   whose.token = true;
   idle_rounds_ = 0;
   if (whose.sleeper != nullptr) {
-    make_ready(static_cast<thread&>(*whose.sleeper));
+    auto& sleeper = static_cast<thread&>(*whose.sleeper);
     whose.sleeper = nullptr;
+    if (sleeper.is == state::parked) make_ready(sleeper);
+    sleeper.timed = false;
   }
 }
 
@@ -402,6 +432,16 @@ void explorer::write(const void* at, const site& from) {
     fail("data race: thread " + std::to_string(self().number) + " writes in " + file_of(from) + ":" +
          std::to_string(from.line()) + " what another thread has used, and knows nothing of it");
   }
+}
+
+void explorer::read_local(const void* at, const site& from) {
+  take_interrupt();
+  read(at, from);
+}
+
+void explorer::write_local(const void* at, const site& from) {
+  take_interrupt();
+  write(at, from);
 }
 
 }  // namespace filch::platform::vm

@@ -5,7 +5,8 @@
 // each other for ever, and a run that does not end. What was wrong is reported with the operations that led to it and a
 // seed that repeats the run.
 //
-// Every operation on an atomic object, on a mutex and on a parker is a point at which another thread may go on. A
+// Every operation on an atomic object, on a mutex and on a parker is a point at which another thread may go on. There,
+// and at each access to what an owner shares with its own handler, an interrupt of the thread may arrive. A
 // thread in `pause` goes on when one of the objects changes that it has read since its last pause, or when nobody else
 // can: then time passes.
 #pragma once
@@ -67,16 +68,20 @@ class explorer final : public world {
                         const site& from) override;
   void read(const void* at, const site& from) override;
   void write(const void* at, const site& from) override;
+  void read_local(const void* at, const site& from) override;
+  void write_local(const void* at, const site& from) override;
   void forget(const void* at, std::size_t bytes) override;
   [[nodiscard]] std::int64_t now_ns() override;
   void pause() override;
   void yield() override;
-  void park(parker& where) override;
+  void park(parker& where, std::int64_t deadline_ns) override;
   void unpark(parker& whose) override;
   void lock(mutex& which) override;
   void unlock(mutex& which) override;
   fiber* start(std::function<void()> body) override;
   void join(fiber& ended) override;
+  [[nodiscard]] fiber* current_thread() override;
+  bool interrupt(fiber& whom) override;
   [[nodiscard]] std::uint64_t seed(std::uint64_t stream) override;
   [[nodiscard]] int processors() override { return 2; }
   void charge(double /*ns*/) override {}
@@ -93,6 +98,8 @@ class explorer final : public world {
   thread& make_thread(std::function<void()> body);
   /// A scheduling point: somebody else may go on.
   void point();
+  /// An interrupt of the running thread may arrive.
+  void take_interrupt();
   /// The running thread cannot go on until it is made ready.
   void block(state why);
   void make_ready(thread& t);

@@ -47,7 +47,7 @@ class seeded : public strategy {
   }
   std::uint32_t pick(std::uint32_t n) final { return random_.one_in_power(stale_) ? 1 + random_.below(n - 1) : 0; }
   bool happens(rarity what) final {
-    if (what == rarity::clock_jump) return random_.one_in_power(jump_);
+    if (what == rarity::clock_jump || what == rarity::interrupt) return random_.one_in_power(jump_);
     if (what == rarity::short_pause) return random_.one_in_power(short_);
     return random_.one_in_power(rare_);
   }

@@ -17,7 +17,8 @@ enum class rarity : std::uint8_t {
   spurious_failure,  ///< a weak compare-and-swap fails although the values are equal
   early_store,       ///< a store goes before another thread's in modification order
   short_pause,       ///< a pause ends although nothing has changed
-  clock_jump         ///< the thread was off its processor for a while
+  clock_jump,        ///< the thread was off its processor for a while
+  interrupt          ///< an interrupt that is on its way arrives
 };
 
 class strategy {

@@ -36,7 +36,11 @@ struct many_core::virtual_thread : fiber {
   std::uint32_t core = 0;
   picoseconds clock = 0;
   picoseconds stores_done = 0;  ///< when the last buffered store is visible to others
-  bool is_waiting = false;      ///< neither running nor in the queue
+  bool is_waiting = false;      ///< blocked: neither running nor, unless it waits for a time, in the queue
+  bool is_timed = false;        ///< it waits for a time
+  bool is_handling = false;     ///< an interrupt
+  picoseconds interrupt_at = never;
+  picoseconds goes_on_at = 0;  ///< interrupted before that, it has to do the rest afterwards
   bool has_ended = false;
   virtual_thread* joiner = nullptr;
   const std::byte* stack_top = nullptr;
@@ -51,6 +55,8 @@ many_core::many_core(const machine_description& machine, std::uint64_t seed, int
       park_(from_ns(machine.system.park_ns)),
       wake_call_(from_ns(machine.system.wake_call_ns)),
       wake_latency_(from_ns(machine.system.wake_latency_ns)),
+      signal_call_(from_ns(machine.system.signal_call_ns)),
+      signal_latency_(from_ns(machine.system.signal_latency_ns)),
       fibers_(static_cast<std::size_t>(threads), stack_bytes),
       presence_(*this) {
   if (machine.threads_per_core > 1) busy_threads_.resize(static_cast<std::size_t>(machine.cores()));
@@ -115,6 +121,7 @@ many_core::virtual_thread& many_core::add_thread(std::function<void()> body) {
 void many_core::set_horizon() noexcept {
   const picoseconds earliest = ready_.earliest();
   horizon_ = earliest == never ? never : earliest + lead;
+  if (running_ != nullptr && !running_->is_handling) horizon_ = std::min(horizon_, running_->interrupt_at);
 }
 
 void many_core::enter(virtual_thread& next) noexcept {
@@ -128,11 +135,43 @@ void many_core::reschedule() {
   const queue::entry next = ready_.exchange({me.clock, me.number, &me});
   enter(*next.thread);
   if (next.thread != &me) fibers_.switch_to(*next.thread);
+  if (me.interrupt_at <= me.clock && !me.is_handling) handle_interrupt();
 }
 
 inline void many_core::keep_lead() {
-  if (running_->clock > horizon_) [[unlikely]]
+  while (running_->clock > horizon_) [[unlikely]]
     reschedule();
+}
+
+void many_core::handle_interrupt() {
+  virtual_thread& me = *running_;
+  const picoseconds rest = std::max<picoseconds>(0, std::exchange(me.goes_on_at, 0) - me.clock);
+  me.interrupt_at = never;
+  me.is_handling = true;
+  set_horizon();
+  handler()();
+  me.is_handling = false;
+  me.clock += rest;
+  set_horizon();
+}
+
+fiber* many_core::current_thread() { return running_; }
+
+bool many_core::interrupt(fiber& whom) {
+  auto& t = static_cast<virtual_thread&>(whom);
+  wait_turn();
+  running_->clock += signal_call_;
+  if (t.has_ended) return false;
+  // A thread that is blocked is in the scheduler's own code, and would only be told so.
+  if (&t == running_ || t.is_waiting || t.interrupt_at != never) return true;
+  t.interrupt_at = running_->clock + signal_latency_;
+  if (t.clock > t.interrupt_at && !t.is_handling) {
+    t.goes_on_at = std::exchange(t.clock, t.interrupt_at);
+    ready_.remove(t);
+    ready_.push({t.clock, t.number, &t});
+    set_horizon();
+  }
+  return true;
 }
 
 /// Afterwards no thread that could go on is behind this one.
@@ -153,6 +192,24 @@ void many_core::block() {
   const queue::entry next = ready_.pop();
   enter(*next.thread);
   fibers_.switch_to(*next.thread);
+}
+
+/// The same, or until it is that late.
+void many_core::block_until(picoseconds when) {
+  virtual_thread& me = *running_;
+  me.is_waiting = true;
+  me.is_timed = true;
+  if (!busy_threads_.empty()) --busy_threads_[me.core];
+  ready_.push({when, me.number, &me});
+  const queue::entry next = ready_.pop();
+  enter(*next.thread);
+  if (next.thread != &me) fibers_.switch_to(*next.thread);
+  me.is_timed = false;
+  if (!me.is_waiting) return;  // resumed
+  me.is_waiting = false;
+  if (!busy_threads_.empty()) ++busy_threads_[me.core];
+  me.clock = std::max(me.clock, when);
+  set_horizon();
 }
 
 void many_core::resume(virtual_thread& t, picoseconds at) {
@@ -287,12 +344,17 @@ void many_core::yield() {
   wait_turn();
 }
 
-void many_core::park(parker& where) {
+void many_core::park(parker& where, std::int64_t deadline_ns) {
   write_line(&where, true);
   if (!where.token) {
     where.sleeper = running_;
     running_->clock += park_;
-    block();
+    if (deadline_ns == forever) {
+      block();
+    } else {
+      block_until(std::max(running_->clock, deadline_ns * 1000) + wake_latency_);
+      if (where.sleeper == running_) where.sleeper = nullptr;
+    }
   }
   where.token = false;
 }
@@ -305,6 +367,7 @@ void many_core::unpark(parker& whose) {
   }
   auto& sleeper = static_cast<virtual_thread&>(*std::exchange(whose.sleeper, nullptr));
   running_->clock += wake_call_;
+  if (sleeper.is_timed) ready_.remove(sleeper);
   resume(sleeper, running_->clock + wake_latency_);
 }
 
@@ -355,12 +418,14 @@ void many_core::charge(double ns) {
   if (running_ == nullptr) return;
   keep_lead();
   running_->clock += from_ns(busy_threads_.empty() ? ns : ns * slowdown(running_->core));
+  keep_lead();  // here, not at what comes after it: an interrupt finds the thread in the middle of this work
 }
 
 void many_core::touch(const void* at, std::size_t bytes, bool writes) {
   if (running_ == nullptr || bytes == 0) return;
   keep_lead();
   running_->clock = data_.touch(running_->core, at, bytes, writes, running_->clock);
+  keep_lead();  // as above
 }
 
 double many_core::price(const char* work) {

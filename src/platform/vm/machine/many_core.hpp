@@ -7,7 +7,8 @@
 // the lead. Memory is sequentially consistent: finding missing orders is the explorer's work, not this world's.
 //
 // Invariants
-//  1. The clock of a thread never goes back.
+//  1. The clock of a thread never goes back, but for one that is interrupted in the middle of work whose end it has
+//     reached already: nothing has followed that work yet, so it handles the interrupt first and has that end later.
 //  2. A line changes hands only by the thread with the least clock of all that could go on.
 //  3. Nothing depends on the numeric value of an address, on real time, or on chance outside of the seed.
 #pragma once
@@ -57,16 +58,20 @@ class many_core final : public world {
   /// Private words of the fast path: their price is part of the runtime's constants.
   void read(const void* /*at*/, const site& /*from*/) override {}
   void write(const void* /*at*/, const site& /*from*/) override {}
+  void read_local(const void* /*at*/, const site& /*from*/) override {}
+  void write_local(const void* /*at*/, const site& /*from*/) override {}
   void forget(const void* at, std::size_t bytes) override;
   [[nodiscard]] std::int64_t now_ns() override;
   void pause() override;
   void yield() override;
-  void park(parker& where) override;
+  void park(parker& where, std::int64_t deadline_ns) override;
   void unpark(parker& whose) override;
   void lock(mutex& which) override;
   void unlock(mutex& which) override;
   fiber* start(std::function<void()> body) override;
   void join(fiber& ended) override;
+  [[nodiscard]] fiber* current_thread() override;
+  bool interrupt(fiber& whom) override;
   [[nodiscard]] std::uint64_t seed(std::uint64_t stream) override;
   [[nodiscard]] int processors() override;
   void charge(double ns) override;
@@ -86,6 +91,8 @@ class many_core final : public world {
   void wait_turn();
   void reschedule();
   void block();
+  void block_until(picoseconds when);
+  void handle_interrupt();
   void resume(virtual_thread& t, picoseconds at);
   [[noreturn]] void end_thread();
   [[noreturn]] void fail(std::string message);
@@ -103,6 +110,8 @@ class many_core final : public world {
   picoseconds park_;
   picoseconds wake_call_;
   picoseconds wake_latency_;
+  picoseconds signal_call_;
+  picoseconds signal_latency_;
   std::vector<std::unique_ptr<virtual_thread>> threads_;
   std::vector<std::uint32_t> busy_threads_;  // by core; only where cores have several
   queue ready_;                              // all that could go on, but for the one that runs

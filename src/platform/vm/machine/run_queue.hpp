@@ -54,11 +54,21 @@ class run_queue {
     return top;
   }
 
+  /// Takes that thread out, which is in it. O(n).
+  void remove(const Thread& which) {
+    std::size_t i = 0;
+    while (heap_[i].thread != &which) ++i;
+    const entry last = heap_.back();
+    heap_.pop_back();
+    if (i == heap_.size()) return;
+    for (; i > 0 && last.before(heap_[(i - 1) / 2]); i = (i - 1) / 2) heap_[i] = heap_[(i - 1) / 2];
+    sink(last, i);
+  }
+
   void clear() noexcept { heap_.clear(); }
 
  private:
-  void sink(const entry& e) {
-    std::size_t i = 0;
+  void sink(const entry& e, std::size_t i = 0) {
     for (;;) {
       std::size_t child = 2 * i + 1;
       if (child >= heap_.size()) break;

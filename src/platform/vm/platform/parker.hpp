@@ -1,6 +1,8 @@
 // The platform seam on the virtual machine: putting one virtual worker to sleep and waking it again.
 #pragma once
 
+#include <cstdint>
+
 #include "platform/vm/world.hpp"
 
 namespace filch::platform {
@@ -14,7 +16,9 @@ class parker {
   }
   parker(const parker&) = delete;
   parker& operator=(const parker&) = delete;
-  void park() noexcept { vm::world::current()->park(*this); }
+  void park() noexcept { park_until(vm::world::forever); }
+  /// The same, but goes without a token at that time.
+  void park_until(std::int64_t deadline_ns) noexcept { vm::world::current()->park(*this, deadline_ns); }
   void unpark() noexcept { vm::world::current()->unpark(*this); }
 
   // The world's.

@@ -102,16 +102,17 @@ class atomic {
   mutable vm::word word_;  // a load is an event, too
 };
 
-/// What the two kinds of plain data have in common: each access is checked for a race.
-template <class T>
+/// What the two kinds of plain data have in common: each access is checked for a race, by those two.
+template <class T, void (vm::world::*Read)(const void*, const vm::site&),
+          void (vm::world::*Write)(const void*, const vm::site&)>
 class checked {
  public:
   [[nodiscard]] T load(vm::site from = vm::site::current()) const noexcept {
-    if (vm::world* const w = vm::world::current()) w->read(address(), from);
+    if (vm::world* const w = vm::world::current()) (w->*Read)(address(), from);
     return value_;
   }
   void store(T value, vm::site from = vm::site::current()) noexcept {
-    if (vm::world* const w = vm::world::current()) w->write(address(), from);
+    if (vm::world* const w = vm::world::current()) (w->*Write)(address(), from);
     value_ = value;
   }
 
@@ -127,12 +128,14 @@ class checked {
 
 /// Plain data of one thread at a time; who comes next is decided by an atomic elsewhere.
 template <class T>
-class shared : public checked<T> {
+class shared : public checked<T, &vm::world::read, &vm::world::write> {
+  using base = checked<T, &vm::world::read, &vm::world::write>;
+
  public:
   shared() noexcept {
     if (vm::world* const w = vm::world::current()) w->forget(this->address(), sizeof(shared));
   }
-  explicit shared(T value, vm::site from = vm::site::current()) noexcept : checked<T>(value) {
+  explicit shared(T value, vm::site from = vm::site::current()) noexcept : base(value) {
     if (vm::world* const w = vm::world::current()) {
       w->forget(this->address(), sizeof(shared));
       w->write(this->address(), from);
@@ -142,10 +145,12 @@ class shared : public checked<T> {
 
 /// A word of the owner and of its signal handlers.
 template <class T>
-class local : public checked<T> {
+class local : public checked<T, &vm::world::read_local, &vm::world::write_local> {
+  using base = checked<T, &vm::world::read_local, &vm::world::write_local>;
+
  public:
-  constexpr local() noexcept : checked<T>(T{}) {}
-  constexpr explicit local(T value) noexcept : checked<T>(value) {}
+  constexpr local() noexcept : base(T{}) {}
+  constexpr explicit local(T value) noexcept : base(value) {}
 };
 
 inline void signal_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }

@@ -1,0 +1,75 @@
+#include "worker/interrupter.hpp"
+
+#include <algorithm>
+
+#include "platform/clock.hpp"
+#include "platform/interrupt.hpp"
+#include "worker/team.hpp"
+#include "worker/worker.hpp"
+
+namespace filch {
+namespace {
+
+/// What a worker does that is interrupted.
+void answer_interrupt() noexcept {
+  if (detail::self == &detail::foreign_worker) return;  // it has left meanwhile
+  auto& w = static_cast<worker&>(*detail::self);
+  if (!w.must_attend(nullptr)) return;
+  // In the scheduler's own code it will look by itself, or is interrupted again.
+  if (w.busy.load()) return;
+  w.count(&counters::interrupts);
+  w.interrupted = true;
+  detail::attend(w);
+  w.interrupted = false;
+}
+
+}  // namespace
+
+interrupter::interrupter(team& everybody, std::int64_t after_ns) : team_(everybody), after_ns_(after_ns) {
+  if (after_ns != 0) platform::handle_interrupts(&answer_interrupt);
+}
+
+std::int64_t interrupter::due(const worker& victim) const noexcept {
+  // [IN1] relaxed, all of them: hints. What is wrong about them is an interrupt for nothing, or one that comes later.
+  if (after_ns_ == 0 || victim.attention.load(std::memory_order_relaxed) != nullptr ||
+      victim.has_nothing.load(std::memory_order_relaxed)) {
+    return never;
+  }
+  const std::int64_t asked = victim.asked_ns.load(std::memory_order_relaxed);
+  if (asked == 0) return never;
+  return std::max(asked + after_ns_, victim.interrupted_ns.load(std::memory_order_relaxed) + rest_ns);
+}
+
+std::int64_t interrupter::earliest(const worker& but) const noexcept {
+  std::int64_t first = never;
+  if (after_ns_ == 0) return first;
+  for (std::uint32_t i = 0; i < team_.size(); ++i) {
+    if (i != but.number) first = std::min(first, due(team_[i]));
+  }
+  return first;
+}
+
+bool interrupter::interrupt_if_due(worker& victim) noexcept {
+  const std::int64_t from = due(victim);
+  if (from == never) return false;
+  const std::int64_t now = platform::now_ns();
+  if (now < from) return false;
+  std::int64_t before = victim.interrupted_ns.load(std::memory_order_relaxed);  // [IN1]
+  // [IN1] relaxed: one of those who want to wins.
+  if (now - before < rest_ns || !victim.interrupted_ns.compare_exchange_strong(before, now, std::memory_order_relaxed,
+                                                                               std::memory_order_relaxed)) {
+    return false;
+  }
+  return platform::interrupt(victim.thread.load(std::memory_order_relaxed));  // [IN1]
+}
+
+bool interrupter::interrupt_all_due(const worker& but) noexcept {
+  bool any = false;
+  if (after_ns_ == 0) return any;
+  for (std::uint32_t i = 0; i < team_.size(); ++i) {
+    if (i != but.number && interrupt_if_due(team_[i])) any = true;
+  }
+  return any;
+}
+
+}  // namespace filch
