@@ -108,12 +108,11 @@ void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* onl
     if (only != nullptr && !victim.activations.find(only->epoch)) return;
     if (how_ == acquiring::declining && own.requests.look() == request_cell::state::asked) answer(thief);
     if (waiting.go_on()) continue;
-    if (!interrupted && thief.interrupts.interrupt_if_due(victim)) {
-      interrupted = true;
-      waiting.begin();
-    } else if (interrupted || thief.interrupts.due(victim) == interrupter::never) {
-      return;
-    }
+    if (interrupted || thief.interrupts.due(victim) == interrupter::never) return;
+    interrupted = thief.interrupts.interrupt_if_due(victim);
+    // The victim may not be running, for want of this processor.
+    if (interrupted) waiting = patience(interrupter::rest_ns);
+    platform::yield();
   }
 }
 

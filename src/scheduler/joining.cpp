@@ -79,7 +79,7 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
 void attend(worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  w.rules.answer(w);
+  if (w.must_attend(nullptr)) w.rules.answer(w);  // else an interrupt has done so meanwhile
 }
 
 void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept {

@@ -37,8 +37,8 @@ attachment::attachment(scheduler& home) : previous_(self) {
   w.frame = this;
   self = &w;
   worker_ = &w;
-  w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1], both
-  w.has_nothing.store(false, std::memory_order_relaxed);
+  w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
+  w.begin_work();
   w.busy.store(false);
 }
 

@@ -29,15 +29,20 @@ interrupter::interrupter(team& everybody, std::int64_t after_ns) : team_(everybo
   if (after_ns != 0) platform::handle_interrupts(&answer_interrupt);
 }
 
-std::int64_t interrupter::due(const worker& victim) const noexcept {
+std::int64_t interrupter::due(worker& victim) const noexcept {
   // [IN1] relaxed, all of them: hints. What is wrong about them is an interrupt for nothing, or one that comes later.
-  if (after_ns_ == 0 || victim.attention.load(std::memory_order_relaxed) != nullptr ||
-      victim.has_nothing.load(std::memory_order_relaxed)) {
+  if (after_ns_ == 0 || victim.attention.load(std::memory_order_relaxed) != nullptr) return never;
+  // [IN2] release: that it was asked, for the victim if it begins a task after this ([IN3]), and then looks at its
+  // first push. Not a load, which might read what held before the victim began the task that it is in.
+  bool nothing = true;
+  if (victim.has_nothing.load(std::memory_order_relaxed) &&
+      victim.has_nothing.compare_exchange_strong(nothing, true, std::memory_order_release, std::memory_order_relaxed)) {
     return never;
   }
+  // 0: nobody has asked yet, or this is an old value; then as if it were just now.
   const std::int64_t asked = victim.asked_ns.load(std::memory_order_relaxed);
-  if (asked == 0) return never;
-  return std::max(asked + after_ns_, victim.interrupted_ns.load(std::memory_order_relaxed) + rest_ns);
+  return std::max((asked == 0 ? platform::now_ns() : asked) + after_ns_,
+                  victim.next_interrupt_ns.load(std::memory_order_relaxed));
 }
 
 std::int64_t interrupter::earliest(const worker& but) const noexcept {
@@ -50,14 +55,13 @@ std::int64_t interrupter::earliest(const worker& but) const noexcept {
 }
 
 bool interrupter::interrupt_if_due(worker& victim) noexcept {
-  const std::int64_t from = due(victim);
-  if (from == never) return false;
+  std::int64_t from = victim.next_interrupt_ns.load(std::memory_order_relaxed);  // [IN1]
+  const std::int64_t when = due(victim);
+  if (when == never) return false;
   const std::int64_t now = platform::now_ns();
-  if (now < from) return false;
-  std::int64_t before = victim.interrupted_ns.load(std::memory_order_relaxed);  // [IN1]
-  // [IN1] relaxed: one of those who want to wins.
-  if (now - before < rest_ns || !victim.interrupted_ns.compare_exchange_strong(before, now, std::memory_order_relaxed,
-                                                                               std::memory_order_relaxed)) {
+  // [IN1] relaxed: of those who want to, one wins.
+  if (now < std::max(from, when) || !victim.next_interrupt_ns.compare_exchange_strong(
+                                        from, now + rest_ns, std::memory_order_relaxed, std::memory_order_relaxed)) {
     return false;
   }
   return platform::interrupt(victim.thread.load(std::memory_order_relaxed));  // [IN1]

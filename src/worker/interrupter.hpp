@@ -26,7 +26,7 @@ class interrupter {
 
   /// From when on that worker may be interrupted: it was asked, has not looked since, and may have something to give;
   /// `never` if that is not so.
-  [[nodiscard]] std::int64_t due(const worker& victim) const noexcept;
+  [[nodiscard]] std::int64_t due(worker& victim) const noexcept;
   /// The earliest time for any worker but this one.
   [[nodiscard]] std::int64_t earliest(const worker& but) const noexcept;
   /// Interrupts the worker if it is time to. Whether it did.

@@ -8,11 +8,15 @@
 #include "deque/split_deque.hpp"
 #include "platform/clock.hpp"
 #include "platform/thread.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
 namespace filch {
 namespace {
+
+/// Interrupts in vain are 64 ms apart at last.
+constexpr unsigned most_in_vain = 6;
 
 /// Slots of a task stack. One more is reserved: a push onto a full stack may write there.
 std::size_t slots_in(std::size_t bytes) noexcept {
@@ -40,7 +44,21 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
   sites = &own_sites_;
 }
 
-void worker::note_asked() noexcept { asked_ns.store(platform::now_ns(), std::memory_order_relaxed); }  // [IN1]
+// 0 says that nobody has asked.
+void worker::note_asked() noexcept { asked_ns.store(platform::now_ns() | 1, std::memory_order_relaxed); }  // [IN1]
+
+void worker::note_nothing() noexcept {
+  // Its attention is raised: it will look as soon as it makes something. Not so where it was interrupted, perhaps in
+  // the middle of a push that had looked already; it is interrupted again, after longer and longer times.
+  if (!interrupted) {
+    interrupted_in_vain_ = 0;
+    has_nothing.store(true, std::memory_order_relaxed);  // [IN1], both
+  } else {
+    interrupted_in_vain_ = std::min(interrupted_in_vain_ + 1, most_in_vain);
+    const std::int64_t rest_ns = interrupter::rest_ns << interrupted_in_vain_;
+    next_interrupt_ns.store(platform::now_ns() + rest_ns, std::memory_order_relaxed);
+  }
+}
 
 void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept {
   const running here{innermost_, &t, owner};
@@ -48,7 +66,7 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
   detail::loop_site* const outer_site = std::exchange(site, nullptr);
   innermost_ = &here;
   frame = &here;
-  has_nothing.store(false, std::memory_order_relaxed);  // [IN1]
+  begin_work();
   detail::run_result result{};
   {
     const detail::open_section in_task(*this);

@@ -56,7 +56,8 @@ class worker : public detail::worker_core {
   }
 
   /// Owner. Makes itself look.
-  void raise() noexcept { attention.store(nullptr, std::memory_order_relaxed); }  // [AT1]
+  // [AT5] release: that it may have something to give ([IN1]), for whoever asks when it has been asked already.
+  void raise() noexcept { attention.store(nullptr, std::memory_order_release); }
   /// Any thread. Asks the owner to look, and wakes it for that when it sleeps inside of a wait.
   void ask() noexcept {
     // Only written when it changes, so that asking again does not take the line from the owner.
@@ -77,8 +78,10 @@ class worker : public detail::worker_core {
     asked_ns.store(0, std::memory_order_relaxed);
     attention.store(end, std::memory_order_seq_cst);
   }
-  /// Owner. It has looked, had nothing to give, and looks again as soon as it makes something: its attention is raised.
-  void note_nothing() noexcept { has_nothing.store(true, std::memory_order_relaxed); }  // [IN1]
+  /// Owner. It begins a task, and will have something to give.
+  void begin_work() noexcept { has_nothing.exchange(false, std::memory_order_acquire); }  // [IN3] acquire: see [IN2]
+  /// Owner. It has looked and had nothing to give.
+  void note_nothing() noexcept;
 
   void count(counters::value counters::* which) noexcept {
     auto& c = counted.*which;
@@ -151,6 +154,7 @@ class worker : public detail::worker_core {
 
   detail::loop_sites own_sites_;
   const running* innermost_ = nullptr;
+  unsigned interrupted_in_vain_ = 0;  ///< times in succession
   std::uint64_t seed_;
 };
 

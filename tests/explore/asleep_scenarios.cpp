@@ -4,6 +4,7 @@
 #include "scheduler/configuration.hpp"
 #include "scheduler/joining.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
@@ -18,9 +19,11 @@ void explore_both_asleep(const std::string& policy) {
   scheduler home(small(1, policy, "transitive"));
   team everybody;
   sleepers idle(everybody);
+  interrupter interrupts(everybody, 0);
   const auto rules = make_policy(home.core().chosen());
   for (std::uint16_t i = 0; i < 2; ++i) {
-    everybody.add(std::make_unique<worker>(i, home, everybody, idle, *rules, home.core().chosen().stack_bytes));
+    everybody.add(
+        std::make_unique<worker>(i, home, everybody, idle, interrupts, *rules, home.core().chosen().stack_bytes));
     everybody[i].offered = rules->make_offer();
   }
   worker& owner = everybody[0];
@@ -42,7 +45,7 @@ void explore_both_asleep(const std::string& policy) {
                    detail::attend(owner);
                    owner.raise();
                    begun.store(true, std::memory_order_release);
-                   while (!done.load(std::memory_order_acquire)) detail::doze(owner);
+                   while (!done.load(std::memory_order_acquire)) detail::doze(owner, interrupter::never);
                  });
                  detail::self = &detail::foreign_worker;
                },
@@ -59,7 +62,7 @@ void explore_both_asleep(const std::string& policy) {
                    if (rules->work_visible(other)) {
                      idle.withdraw(other);
                    } else {
-                     idle.sleep(other);
+                     idle.sleep(other, interrupter::never);
                    }
                    if (rules->collect(other)) idle.begin_search();
                  }

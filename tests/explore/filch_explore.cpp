@@ -33,6 +33,7 @@ scenario_list scenarios() {
   add_bags(all);
   add_sleep(all);
   add_asleep(all);
+  add_interrupts(all);
   add_lifecycle(all);
   return all;
 }

@@ -3,6 +3,7 @@
 #include "scenario.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
@@ -37,9 +38,11 @@ void explore_lineage(const std::string& policy, const both_function& both) {
   scheduler home(small(1, policy, "transitive"));
   team everybody;
   sleepers idle(everybody);
+  interrupter interrupts(everybody, 0);
   const auto rules = make_policy(home.core().chosen());
   for (std::uint16_t i = 0; i < 3; ++i) {
-    everybody.add(std::make_unique<worker>(i, home, everybody, idle, *rules, home.core().chosen().stack_bytes));
+    everybody.add(
+        std::make_unique<worker>(i, home, everybody, idle, interrupts, *rules, home.core().chosen().stack_bytes));
     everybody[i].offered = rules->make_offer();
   }
   worker& waiter = everybody[0];

@@ -4,6 +4,7 @@
 #include "platform/clock.hpp"
 #include "scenario.hpp"
 #include "scheduler/joining.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/piece_pool.hpp"
 
 namespace filch::explore {
@@ -153,7 +154,7 @@ void explore_request(const options& chosen) {
       check(!owner.pieces.something_offered(), "something is on offer that nobody has asked for");
       in_parallel({[&] {
                      while (!owner.pieces.something_offered()) {
-                       detail::doze(owner);
+                       detail::doze(owner, interrupter::never);
                        if (owner.must_attend(nullptr)) detail::attend(owner);
                      }
                    },

@@ -34,6 +34,7 @@ void add_groups(scenario_list& to);
 void add_bags(scenario_list& to);
 void add_sleep(scenario_list& to);
 void add_asleep(scenario_list& to);
+void add_interrupts(scenario_list& to);
 void add_lifecycle(scenario_list& to);
 
 /// All of them.
@@ -76,6 +77,8 @@ inline options small(int workers, std::string policy, std::string join, bool ste
                  .steal_half = steal_half,
                  .stack_bytes = 4096};
   if (chosen.policy == "sender") chosen.deal_interval_ns = 1;  // at each look, mostly
+  // Interrupts have scenarios of their own.
+  if (chosen.policy != "chase_lev" && !chosen.policy.starts_with("lazy_")) chosen.interrupt_after_ns = 0;
   return chosen;
 }
 

@@ -25,6 +25,7 @@
 #include "policy/policy.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
@@ -116,6 +117,7 @@ class robbed_at_once final : public policy {
       : how_(how),
         home_({.workers = 1, .policy = policy_for(how.kind)}),
         idle_(everybody_),
+        interrupts_(everybody_, 0),
         rules_(make_policy(home_.core().chosen())) {}
 
   cost run(std::uint64_t n) {
@@ -164,7 +166,7 @@ class robbed_at_once final : public policy {
  private:
   worker& add_worker() {
     const auto number = static_cast<std::uint16_t>(everybody_.size());
-    everybody_.add(std::make_unique<worker>(number, home_, everybody_, idle_, *this, 4096));
+    everybody_.add(std::make_unique<worker>(number, home_, everybody_, idle_, interrupts_, *this, 4096));
     everybody_[number].offered = make_offer();
     everybody_[number].kind = how_.kind;
     return everybody_[number];
@@ -187,6 +189,7 @@ class robbed_at_once final : public policy {
   scheduler home_;
   team everybody_;
   sleepers idle_;
+  interrupter interrupts_;
   std::unique_ptr<policy> rules_;
 };
 

@@ -69,8 +69,8 @@ struct loop_whole {
 struct loop_frame {
   loop_whole* whole;
   loop_frame* outer;
-  platform::local<std::uint64_t> next;
-  platform::local<std::uint64_t> last;
+  platform::local<std::uint64_t> next{};
+  platform::local<std::uint64_t> last{};
   std::uint64_t number;
   slot* head;          ///< of the task stack when the frame began: which tasks are older
   std::uint64_t most;  ///< iterations of a chunk

@@ -56,8 +56,8 @@ struct alignas(64) worker_core {
   alignas(64) platform::atomic<slot*> attention{nullptr};
   // What those look at who may interrupt it; see worker/interrupter.hpp.
   platform::atomic<std::int64_t> asked_ns{0};  ///< when it was asked to look; 0: not since it last did
-  platform::atomic<bool> has_nothing{true};    ///< it has looked and had nothing to give; whatever it makes, it looks
-  platform::atomic<std::int64_t> interrupted_ns{0};  ///< when it was last interrupted
+  platform::atomic<bool> has_nothing{true};    ///< it has looked, had nothing to give, and looks again when it has
+  platform::atomic<std::int64_t> next_interrupt_ns{0};  ///< not before that
 
   /// The policy moves the split point.
   void set_split(slot* to) noexcept {

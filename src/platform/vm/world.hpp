@@ -72,7 +72,7 @@ class world {
   virtual fiber* start(std::function<void()> body) = 0;
   virtual void join(fiber& ended) = 0;
   [[nodiscard]] virtual fiber* current_thread() = 0;
-  void handle_interrupts(void (*handler)() noexcept) noexcept { handler_ = handler; }
+  void handle_interrupts(void (*by)() noexcept) noexcept { handler_ = by; }
   /// The thread calls the handler at one of its next operations. False: it has ended.
   virtual bool interrupt(fiber& whom) = 0;
   [[nodiscard]] virtual std::uint64_t seed(std::uint64_t stream) = 0;

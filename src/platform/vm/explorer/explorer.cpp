@@ -12,7 +12,7 @@ namespace filch::platform::vm {
 namespace {
 
 constexpr std::int64_t a_while_ns = 60'000;
-constexpr std::size_t longest_story = 400;
+constexpr std::size_t longest_story = 40000;
 
 std::string file_of(const site& at) {
   const std::string_view path = at.file_name();
@@ -29,6 +29,7 @@ struct explorer::thread final : fiber {
   const mutex* wanted = nullptr;
   bool timed = false;        ///< parked until a time
   bool interrupted = false;  ///< an interrupt is on its way
+  bool late = false;         ///< it cannot be on its way any longer
   bool is_handling = false;  ///< in its handler, where no other one arrives
 };
 
@@ -101,6 +102,7 @@ explorer::thread& explorer::make_thread(std::function<void()> body) {
   t.joining = nullptr;
   t.timed = false;
   t.interrupted = false;
+  t.late = false;
   t.is_handling = false;
   t.body = [this, inner = std::move(body)] {
     try {
@@ -179,8 +181,9 @@ bool explorer::interrupt(fiber& whom) {
 
 void explorer::take_interrupt() {
   thread& t = self();
-  if (!t.interrupted || t.is_handling || !choices_->happens(rarity::interrupt)) return;
+  if (!t.interrupted || t.is_handling || (!t.late && !choices_->happens(rarity::interrupt))) return;
   t.interrupted = false;
+  t.late = false;
   t.is_handling = true;
   handler()();
   t.is_handling = false;
@@ -195,8 +198,13 @@ void explorer::block(state why) {
   go_on_with(ready_.size() == 1 ? 0 : choices_->next(ready_, ready_.size()));
 }
 
-void explorer::pass_time() {
+void explorer::jump() {
   now_ns_ += a_while_ns;
+  for (std::size_t i = 0; i < made_; ++i) threads_[i]->late = threads_[i]->interrupted;
+}
+
+void explorer::pass_time() {
+  jump();
   bool somebody = false;
   for (std::size_t i = 0; i < made_; ++i) {
     if (threads_[i]->is != state::pausing && !threads_[i]->timed) continue;
@@ -223,7 +231,7 @@ std::string explorer::describe_threads() const {
 // Time, parking, locks
 
 std::int64_t explorer::now_ns() {
-  if (choices_->happens(rarity::clock_jump)) now_ns_ += a_while_ns;
+  if (choices_->happens(rarity::clock_jump)) jump();
   return now_ns_;
 }
 

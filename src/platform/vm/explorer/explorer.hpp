@@ -104,6 +104,8 @@ class explorer final : public world {
   void block(state why);
   void make_ready(thread& t);
   void go_on_with(std::size_t position);
+  /// It is later than the running thread thought. What has been on its way arrives now.
+  void jump();
   void pass_time();
   void note(const char* what, const memory_model::outcome& did, std::memory_order order, const site& from);
   void watch(std::uint32_t object);

@@ -1,0 +1,173 @@
+// Owners that are interrupted anywhere: docs/protocols/interrupt.md.
+#include <numeric>
+
+#include "platform/clock.hpp"
+#include "platform/interrupt.hpp"
+#include "scenario.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::explore {
+namespace {
+
+/// Whoever waits for work interrupts at once.
+options impatient(const std::string& policy, bool steal_half) {
+  options chosen = small(2, policy, "transitive", steal_half);
+  chosen.interrupt_after_ns = 1;
+  return chosen;
+}
+
+/// An owner in a task that does not end before another one has been stolen from below it.
+void explore_starvation(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  payload result;
+  platform::atomic<bool> begun{false};
+  pool.run([&] {
+    fork_join(
+        [&] {
+          fork_join(
+              [&] {
+                ran.ran(0);
+                while (!begun.load(std::memory_order_acquire)) platform::pause();
+              },
+              [&] {
+                ran.ran(1);
+                result.store(1);
+                begun.store(true, std::memory_order_release);
+              });
+          check(result.load() == 1, "a result got lost");
+        },
+        [&] { ran.ran(2); });
+  });
+  ran.check_all();
+}
+
+/// The same with an iteration, and the rest of its loop.
+void explore_starved_loop(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(2);
+  platform::atomic<bool> begun{false};
+  pool.run([&] {
+    parallel_for(0, 2, [&](int i) {
+      parallel_for(0, 1, [](int) {});  // so that iterations are chunks
+      ran.ran(static_cast<std::size_t>(i));
+      if (i == 1) begun.store(true, std::memory_order_release);
+      while (!begun.load(std::memory_order_acquire)) platform::pause();
+    });
+  });
+  ran.check_all();
+}
+
+/// A worker that is interrupted again and again while it runs the program, and asked for work each time.
+void explore_interrupted(const options& chosen, const std::function<void()>& program) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    auto& owner = static_cast<worker&>(*detail::self);
+    const platform::thread_id thread = platform::current_thread();
+    platform::thread meddler(0, [&] {
+      for (int i = 0; i < 6; ++i) {
+        owner.ask();
+        platform::interrupt(thread);
+        platform::pause();
+      }
+    });
+    program();
+    meddler.join();
+  });
+}
+
+void fork(account& ran, std::vector<payload>& results, std::size_t low, std::size_t high) {
+  if (high - low == 1) {
+    ran.ran(low);
+    results[low].store(static_cast<int>(low));
+    return;
+  }
+  const std::size_t middle = std::midpoint(low, high);
+  fork_join([&] { fork(ran, results, low, middle); }, [&] { fork(ran, results, middle, high); });
+  for (std::size_t i = low; i < high; ++i) check(results[i].load() == static_cast<int>(i), "a result got lost");
+}
+
+void run_forks() {
+  account ran(6);
+  std::vector<payload> results(6);
+  fork(ran, results, 0, 6);
+  ran.check_all();
+}
+
+/// Groups in branches, one inside of another, and one that outlives the branch that it was filled in.
+void run_groups() {
+  account ran(7);
+  std::vector<payload> results(7);
+  const auto task = [&](std::size_t i) {
+    return [&, i] {
+      ran.ran(i);
+      results[i].store(1);
+    };
+  };
+  task_group outer;
+  outer.run(task(0));
+  outer.run([&] {
+    task_group inner;
+    inner.run(task(1));
+    inner.run(task(2));
+    inner.wait();
+    fork_join(task(3), task(4));
+  });
+  outer.run(task(5));
+  outer.wait();
+  outer.run(task(6));
+  outer.wait();
+  for (const auto& result : results) check(result.load() == 1, "a result got lost");
+  ran.check_all();
+}
+
+/// Iterations that are chunks, and chunks of several.
+void run_loops() {
+  account ran(10);
+  std::vector<payload> results(10);
+  const auto iteration = [&](std::size_t i) {
+    ran.ran(i);
+    results[i].store(1);
+  };
+  parallel_for(std::size_t{0}, std::size_t{2},
+               [&](std::size_t i) { parallel_for(5 * i, 5 * i + 5, [&](std::size_t k) { iteration(k); }); });
+  for (const auto& result : results) check(result.load() == 1, "a result got lost");
+  ran.check_all();
+}
+
+/// Items of a bag, which an interrupt leaves alone, with forks in them, which it does not.
+void run_bag() {
+  account ran(6);
+  const std::vector<std::size_t> first{0};
+  for_each_dynamic(first.begin(), first.end(), [&](std::size_t i, feeder<std::size_t>& more) {
+    if (i == 0) more.push(1);
+    if (i == 0) more.push(2);
+    fork_join([&] { ran.ran(2 * i); }, [&] { ran.ran(2 * i + 1); });
+  });
+  ran.check_all();
+}
+
+struct program {
+  const char* name;
+  const char* about;
+  void (*run)();
+};
+
+}  // namespace
+
+void add_interrupts(scenario_list& to) {
+  for (const std::string policy : {"lace", "receiver", "receiver_blocking", "sender"}) {
+    to.push_back({policy + "_starved", "a task that waits for one that only an interrupt can hand over",
+                  [=] { explore_starvation(impatient(policy, false)); }});
+    to.push_back({policy + "_starved_loop", "the same with iterations of a loop",
+                  [=] { explore_starved_loop(impatient(policy, true)); }});
+    for (const program& each :
+         {program{"forks", "fork_join", &run_forks}, program{"groups", "groups", &run_groups},
+          program{"loops", "nested loops", &run_loops}, program{"bag", "a bag with forks in its items", &run_bag}}) {
+      to.push_back({policy + "_interrupted_" + each.name, std::string("an owner interrupted anywhere in ") + each.about,
+                    [=] { explore_interrupted(impatient(policy, policy == "lace"), each.run); }});
+    }
+  }
+}
+
+}  // namespace filch::explore
