@@ -51,11 +51,15 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
       interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
       board_(home, idle_) {
+  if (chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0) interrupter::prepare();
   for (int i = 0; i < chosen_.workers; ++i) add_worker();
   try {
     for (int i = 1; i < chosen_.workers; ++i) {
       worker& w = team_[static_cast<std::uint32_t>(i)];
       threads_.push_back(std::make_unique<platform::thread>(platform::worker_stack_bytes(), [this, &w] { work(w); }));
+    }
+    if (chosen_.interrupt_every_ns != 0) {
+      ticker_ = std::make_unique<ticker>(interrupter_, idle_, chosen_.interrupt_every_ns);
     }
   } catch (...) {
     stop();
@@ -87,6 +91,12 @@ worker& scheduler_core::add_worker() {
 }
 
 worker& scheduler_core::sit_down() {
+  worker& w = find_seat();
+  if (ticker_ != nullptr) ticker_->enter();
+  return w;
+}
+
+worker& scheduler_core::find_seat() {
   bool taken = false;
   // [SE1] acquire: what the worker's last thread left behind, from [SE2].
   if (!seat_taken_.load(std::memory_order_relaxed) &&
@@ -105,6 +115,7 @@ worker& scheduler_core::sit_down() {
 }
 
 void scheduler_core::get_up(worker& w) noexcept {
+  if (ticker_ != nullptr) ticker_->leave();
   if (w.number == 0) {
     seat_taken_.store(false, std::memory_order_release);  // [SE2]
     return;

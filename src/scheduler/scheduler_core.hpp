@@ -11,6 +11,7 @@
 #include "policy/policy.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/detached_board.hpp"
+#include "scheduler/ticker.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
@@ -39,6 +40,7 @@ class scheduler_core {
 
  private:
   worker& add_worker();
+  worker& find_seat();
   void stop() noexcept;
   void work(worker& w) noexcept;
 
@@ -57,6 +59,7 @@ class scheduler_core {
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;
+  std::unique_ptr<ticker> ticker_;  ///< null: none is wanted
 };
 
 }  // namespace filch::detail

@@ -25,20 +25,20 @@ void answer_interrupt() noexcept {
 
 }  // namespace
 
-interrupter::interrupter(team& everybody, std::int64_t after_ns) : team_(everybody), after_ns_(after_ns) {
-  if (after_ns != 0) platform::handle_interrupts(&answer_interrupt);
-}
+void interrupter::prepare() { platform::handle_interrupts(&answer_interrupt); }
 
-std::int64_t interrupter::due(worker& victim) const noexcept {
+bool interrupter::is_asked(worker& w) noexcept {
   // [IN1] relaxed, all of them: hints. What is wrong about them is an interrupt for nothing, or one that comes later.
-  if (after_ns_ == 0 || victim.attention.load(std::memory_order_relaxed) != nullptr) return never;
+  if (w.attention.load(std::memory_order_relaxed) != nullptr) return false;
   // [IN2] release: that it was asked, for the victim if it begins a task after this ([IN3]), and then looks at its
   // first push. Not a load, which might read what held before the victim began the task that it is in.
   bool nothing = true;
-  if (victim.has_nothing.load(std::memory_order_relaxed) &&
-      victim.has_nothing.compare_exchange_strong(nothing, true, std::memory_order_release, std::memory_order_relaxed)) {
-    return never;
-  }
+  return !w.has_nothing.load(std::memory_order_relaxed) ||
+         !w.has_nothing.compare_exchange_strong(nothing, true, std::memory_order_release, std::memory_order_relaxed);
+}
+
+std::int64_t interrupter::due(worker& victim) const noexcept {
+  if (after_ns_ == 0 || !is_asked(victim)) return never;
   // 0: nobody has asked yet, or this is an old value; then as if it were just now.
   const std::int64_t asked = victim.asked_ns.load(std::memory_order_relaxed);
   return std::max((asked == 0 ? platform::now_ns() : asked) + after_ns_,
@@ -74,6 +74,12 @@ bool interrupter::interrupt_all_due(const worker& but) noexcept {
     if (i != but.number && interrupt_if_due(team_[i])) any = true;
   }
   return any;
+}
+
+void interrupter::interrupt_all_asked() noexcept {
+  for (std::uint32_t i = 0; i < team_.size(); ++i) {
+    if (is_asked(team_[i])) platform::interrupt(team_[i].thread.load(std::memory_order_relaxed));  // [IN1]
+  }
 }
 
 }  // namespace filch

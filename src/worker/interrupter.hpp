@@ -22,7 +22,9 @@ class interrupter {
   static constexpr std::int64_t rest_ns = 1'000'000;
 
   /// `after_ns`: how long somebody who asks waits for an answer before; 0: for ever.
-  interrupter(team& everybody, std::int64_t after_ns);
+  interrupter(team& everybody, std::int64_t after_ns) noexcept : team_(everybody), after_ns_(after_ns) {}
+  /// Makes threads of this process answer when they are interrupted. @throws std::system_error.
+  static void prepare();
 
   /// From when on that worker may be interrupted: it was asked, has not looked since, and may have something to give;
   /// `never` if that is not so.
@@ -33,8 +35,12 @@ class interrupter {
   bool interrupt_if_due(worker& victim) noexcept;
   /// The same for all but this one. Whether it interrupted any.
   bool interrupt_all_due(const worker& but) noexcept;
+  /// Interrupts all that were asked and may have something to give, whatever the time.
+  void interrupt_all_asked() noexcept;
 
  private:
+  [[nodiscard]] static bool is_asked(worker& w) noexcept;
+
   team& team_;
   std::int64_t after_ns_;
 };

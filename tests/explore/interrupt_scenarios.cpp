@@ -96,8 +96,8 @@ void run_forks() {
 
 /// Groups in branches, one inside of another, and one that outlives the branch that it was filled in.
 void run_groups() {
-  account ran(7);
-  std::vector<payload> results(7);
+  account ran(9);
+  std::vector<payload> results(9);
   const auto task = [&](std::size_t i) {
     return [&, i] {
       ran.ran(i);
@@ -115,7 +115,14 @@ void run_groups() {
   });
   outer.run(task(5));
   outer.wait();
-  outer.run(task(6));
+  fork_join(
+      [&] {
+        task_group inner;
+        inner.run(task(6));
+        inner.wait();
+      },
+      task(7));
+  outer.run(task(8));
   outer.wait();
   for (const auto& result : results) check(result.load() == 1, "a result got lost");
   ran.check_all();

@@ -21,7 +21,9 @@ options options_of(const configuration& config) {
           .loop = config.loop,
           .steal_half = config.steal_half,
           .push_half = config.push_half,
-          .deal_interval_ns = config.deal_interval_ns};
+          .deal_interval_ns = config.deal_interval_ns,
+          .interrupt_after_ns = config.interrupt_after_ns,
+          .interrupt_every_ns = config.interrupt_every_ns};
 }
 
 template <std::size_t Size>

@@ -95,20 +95,30 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
 
 // A policy that was left open is the library's to check.
 bool may_deal(const std::string& policy) { return policy == "sender" || policy.empty(); }
+bool may_be_asked(const std::string& policy) { return policy != "chase_lev" && !policy.starts_with("lazy_"); }
 
-// --delta is for those policies that deal; so they can be compared with others.
-std::optional<int> deal_interval(const filch_settings& settings, const std::vector<std::string>& policies) {
-  if (!settings.delta) {
-    return std::nullopt;
+/// A time in nanoseconds for those policies that it means something to; so they can be compared with others.
+class interval {
+ public:
+  interval(std::string_view option, const std::optional<std::string>& text, int least,
+           const std::vector<std::string>& policies, bool (&suits)(const std::string&), std::string_view suitable)
+      : suits_(suits) {
+    if (!text) {
+      return;
+    }
+    constexpr int most_ns = 1'000'000'000;
+    ns_ = parse_integer(option, *text, least, most_ns);
+    if (std::ranges::none_of(policies, suits)) {
+      throw std::invalid_argument(fmt::format("{} '{}' does not go with policy '{}'; use policy {}", option, *text,
+                                              fmt::join(policies, ","), suitable));
+    }
   }
-  constexpr int most_ns = 1'000'000'000;
-  const int delta_ns = parse_integer("--delta", *settings.delta, 1, most_ns);
-  if (std::ranges::none_of(policies, may_deal)) {
-    throw std::invalid_argument(fmt::format("--delta '{}' does not go with policy '{}'; use policy sender",
-                                            *settings.delta, fmt::join(policies, ",")));
-  }
-  return delta_ns;
-}
+  [[nodiscard]] std::optional<int> of(const std::string& policy) const { return suits_(policy) ? ns_ : std::nullopt; }
+
+ private:
+  bool (&suits_)(const std::string&);
+  std::optional<int> ns_;
+};
 
 }  // namespace
 
@@ -139,7 +149,10 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
   const std::vector<std::string> joins = checked_names("--join", settings.joins, require_join);
   const std::vector<std::string> loops = checked_names("--loop", settings.loops, require_loop);
   const std::vector<int> workers = worker_counts(settings.workers, settings.most);
-  const std::optional<int> delta = deal_interval(settings, policies);
+  const interval delta("--delta", settings.delta, 1, policies, may_deal, "sender");
+  const interval every("--interrupt-every", settings.interrupt_every, 0, policies, may_deal, "sender");
+  const interval after("--interrupt-after", settings.interrupt_after, 0, policies, may_be_asked,
+                       "standard, lace, receiver, receiver_blocking or sender");
 
   std::vector<configuration> result;
   for (const std::string& policy : policies) {
@@ -154,7 +167,9 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
                             .loop = loop,
                             .steal_half = settings.steal_half,
                             .push_half = settings.push_half,
-                            .deal_interval_ns = may_deal(policy) ? delta : std::nullopt});
+                            .deal_interval_ns = delta.of(policy),
+                            .interrupt_after_ns = after.of(policy),
+                            .interrupt_every_ns = every.of(policy)});
         }
       }
     }

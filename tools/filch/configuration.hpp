@@ -23,7 +23,10 @@ struct configuration {
   std::string loop{};       ///< filch only; empty: what the environment gives, or the default of the policy
   bool steal_half = false;  ///< filch only
   bool push_half = false;   ///< filch only
-  std::optional<int> deal_interval_ns{};  ///< filch only; none: what the environment or the library gives
+  // filch only; none: what the environment or the library gives
+  std::optional<int> deal_interval_ns{};
+  std::optional<int> interrupt_after_ns{};
+  std::optional<int> interrupt_every_ns{};
 
   bool operator==(const configuration&) const = default;
 };
@@ -45,8 +48,11 @@ struct filch_settings {
   std::optional<std::string> workers{};   ///< comma separated
   bool steal_half = false;
   bool push_half = false;
-  std::optional<std::string> delta{};  ///< nanoseconds, for the policy sender
-  int most = most_workers;             ///< largest number of workers that is accepted
+  // Nanoseconds, for those of the policies that they mean something to.
+  std::optional<std::string> delta{};
+  std::optional<std::string> interrupt_after{};
+  std::optional<std::string> interrupt_every{};
+  int most = most_workers;  ///< largest number of workers that is accepted
 };
 
 /// Every combination of the given policies, joins, loops and worker counts. Throws std::invalid_argument for unknown

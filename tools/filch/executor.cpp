@@ -28,7 +28,9 @@ class filch_executor final : public executor {
                            .loop = config.loop,
                            .steal_half = config.steal_half,
                            .push_half = config.push_half,
-                           .deal_interval_ns = config.deal_interval_ns}) {
+                           .deal_interval_ns = config.deal_interval_ns,
+                           .interrupt_after_ns = config.interrupt_after_ns,
+                           .interrupt_every_ns = config.interrupt_every_ns}) {
     config_.workers = scheduler_.workers();
     config_.policy = scheduler_.policy();
     config_.join = scheduler_.join();

@@ -20,6 +20,13 @@ void add_filch_options(CLI::App& command) {
       ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
   add_text(command, "--delta",
            "Mean time between two deals of a worker, in nanoseconds (policy sender; default: 30000)", "NS");
+  add_text(command, "--interrupt-after",
+           "How long a worker waits for an answer before it interrupts another one, in nanoseconds; 0: for ever "
+           "(default: 100000)",
+           "NS");
+  add_text(command, "--interrupt-every",
+           "Time between interrupts by a thread of their own, in nanoseconds; 0: none (policy sender; default: 0)",
+           "NS");
 }
 
 filch_settings settings_of(const CLI::App& command, int most) {
@@ -30,6 +37,8 @@ filch_settings settings_of(const CLI::App& command, int most) {
           .steal_half = is_set(command, "--steal-half"),
           .push_half = is_set(command, "--push-half"),
           .delta = value_of(command, "--delta"),
+          .interrupt_after = value_of(command, "--interrupt-after"),
+          .interrupt_every = value_of(command, "--interrupt-every"),
           .most = most};
 }
 
