@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -63,7 +64,7 @@ class open_values {
  public:
   static constexpr std::uint64_t row = 16;
 
-  open_values() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the storage alone
+  open_values() = default;
   ~open_values() { clear(); }
   open_values(const open_values&) = delete;
   open_values& operator=(const open_values&) = delete;
@@ -146,15 +147,14 @@ class open_values {
     if constexpr (Size > 1) add_nodes<Size / 2>(first, end, combine);
   }
   void push(std::uint64_t first, T&& value) {
-    std::construct_at(at(count_), std::move(value));
+    ::new (static_cast<void*>(&values_[count_].bytes)) T(std::move(value));
     firsts_[count_++] = first;
   }
-  [[nodiscard]] T* at(std::size_t i) noexcept { return &values_[i].value; }
+  [[nodiscard]] T* at(std::size_t i) noexcept { return std::launder(reinterpret_cast<T*>(&values_[i].bytes)); }
 
-  union room {
-    room() noexcept {}   // NOLINT(modernize-use-equals-default): the value is not one yet
-    ~room() noexcept {}  // NOLINT(modernize-use-equals-default)
-    T value;
+  /// For a value, which is there or not.
+  struct room {
+    alignas(T) std::byte bytes[sizeof(T)];
   };
   struct nothing {};
   std::uint64_t begin_ = 0;
