@@ -28,7 +28,8 @@ inline std::uint64_t leaf_size(std::uint64_t n, std::uint64_t grain) noexcept {
   return grain != 0 ? grain : std::max<std::uint64_t>(1, n / most_leaves + (n % most_leaves != 0 ? 1 : 0));
 }
 
-/// A worker keeps some twenty values on its stack; larger ones, in bytes, it keeps elsewhere.
+/// A worker has room for some twenty values on its stack, for 65 while it makes a node. Larger ones, in bytes, are
+/// boxed.
 inline constexpr std::size_t most_on_stack = 1024;
 
 /// make_leaf() makes what makes the value of a leaf: where it is kept, since copies of what has just been written cost.
