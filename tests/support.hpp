@@ -54,10 +54,18 @@ inline std::vector<configuration> configurations(const std::vector<int>& workers
 
 inline std::string name_of(const testing::TestParamInfo<configuration>& info) { return info.param.name(); }
 
-/// Waits for something that a stolen sibling does. Forks meanwhile: an owner whose tasks are private gives one away
-/// only when it looks up.
-inline void wait_looking_up(const std::atomic<bool>& flag) {
-  while (!flag) fork_join([] {}, [] { std::this_thread::yield(); });
+/// Do owners of that policy give a task away only when they look up, at a push or a join?
+inline bool keeps_tasks_private(std::string_view policy) {
+  return policy == "receiver" || policy == "receiver_blocking" || policy == "sender";
+}
+
+/// Waits for something that a stolen sibling does, and gives nothing away meanwhile that the policy does not make it.
+inline void wait_for_thief(const std::atomic<bool>& flag, std::string_view policy) {
+  if (keeps_tasks_private(policy)) {
+    while (!flag) fork_join([] {}, [] { std::this_thread::yield(); });
+  } else {
+    while (!flag) std::this_thread::yield();
+  }
 }
 
 /// Counts how often each of a number of tasks ran: "exactly once" is asked of every single one, not of a sum.

@@ -53,6 +53,7 @@ class matching_step {
 
   std::uint8_t reserve(std::uint32_t i) {
     attempt.done();
+    fetch(i + far_ahead);
     const auto [from, to] = edges_[i];
     if (at(from).load(std::memory_order_relaxed) == matched || at(to).load(std::memory_order_relaxed) == matched)
       return 0;
@@ -79,6 +80,15 @@ class matching_step {
   static std::uint32_t name_of(std::uint32_t i) { return i + 1; }
 
   std::atomic<std::uint32_t>& at(std::uint32_t v) { return wanted_by_[v]; }
+
+  // The ends of an edge are anywhere, and the line of each was most often written by another worker last. So they are
+  // asked for a few tries before; nearly all tries are in the order of the edges.
+  static constexpr std::uint32_t far_ahead = 8;
+  void fetch(std::uint32_t i) const {
+    if (i >= edges_.size()) return;
+    __builtin_prefetch(&wanted_by_[edges_[i].from]);
+    __builtin_prefetch(&wanted_by_[edges_[i].to]);
+  }
 
   void want(std::uint32_t v, std::uint32_t name) {
     std::uint32_t other = at(v).load(std::memory_order_relaxed);

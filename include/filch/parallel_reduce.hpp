@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -27,50 +28,51 @@ inline std::uint64_t leaf_size(std::uint64_t n, std::uint64_t grain) noexcept {
   return grain != 0 ? grain : std::max<std::uint64_t>(1, n / most_leaves + (n % most_leaves != 0 ? 1 : 0));
 }
 
-/// The leaves [first, first + m) of a tree that nobody shares.
-template <class T, class Leaf, class Combine>
-T reduce_alone(std::uint64_t first, std::uint64_t m, const Leaf& leaf, const Combine& combine) {
-  if (m == 1) return leaf(first);
-  const std::uint64_t left = std::bit_floor(m - 1);
-  T a = reduce_alone<T>(first, left, leaf, combine);
-  return combine(std::move(a), reduce_alone<T>(first + left, m - left, leaf, combine));
-}
-
-/// A worker keeps some twenty values on its stack; larger ones, in bytes, it keeps elsewhere.
+/// A worker has room for some twenty values on its stack, for 65 while it makes a node. Larger ones, in bytes, are
+/// boxed.
 inline constexpr std::size_t most_on_stack = 1024;
 
 /// make_leaf() makes what makes the value of a leaf: where it is kept, since copies of what has just been written cost.
 template <class T, class MakeLeaf, class Combine>
 [[gnu::always_inline]] inline T reduce_shared(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine) {
+  reduction_result<T> result(leaves);
+  const reduction_block<T, decltype(make_leaf()), Combine> block{make_leaf(), combine, result};
+  run_loop(block, {});
+  return result.take();
+}
+
+/// The value of the node of `size` leaves from `first` on, or those of them that there are, which one worker makes.
+template <class T, class Leaf, class Combine>
+T reduce_node(tree_node node, std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
+  // A node begins at a multiple of its size, so it is itself a tree, of leaves from 0 on: one value of each size.
+  open_values<T, std::numeric_limits<std::uint64_t>::digits + 1> values;
+  const std::uint64_t m = std::min(node.size, leaves - node.first);
+  values.add_leaves(0, m, [&](std::uint64_t i) -> T { return leaf(node.first + i); }, combine);
+  values.end(m, m, combine);
+  return values.pop();
+}
+
+/// More leaves than workers share: they share nodes of the same tree.
+template <class T, class Leaf, class Combine>
+[[gnu::noinline]] T reduce_nodes(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
+  const std::uint64_t size = std::bit_ceil(leaves / most_leaves + 1);
+  const auto node = [&](std::uint64_t i) -> T { return reduce_node<T>({i * size, size}, leaves, leaf, combine); };
+  return reduce_shared<T>((leaves - 1) / size + 1, [&] { return node; }, combine);
+}
+
+template <class T, class MakeLeaf, class Combine>
+[[gnu::always_inline]] inline T reduce_leaves(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine) {
   if constexpr (sizeof(T) > most_on_stack) {
     using box = std::unique_ptr<T>;
     const auto leaf = make_leaf();
     const auto boxed_leaf = [&](std::uint64_t i) { return std::make_unique<T>(leaf(i)); };
     const auto boxed_combine = [&](box a, box b) { return std::make_unique<T>(combine(std::move(*a), std::move(*b))); };
-    return std::move(*reduce_shared<box>(leaves, [&] { return boxed_leaf; }, boxed_combine));
+    return std::move(*reduce_leaves<box>(leaves, [&] { return boxed_leaf; }, boxed_combine));
   } else {
-    reduction_result<T> result(leaves);
-    const reduction_block<T, decltype(make_leaf()), Combine> block{make_leaf(), combine, result};
-    run_loop(block, {});
-    return result.take();
+    if (leaves > most_leaves) [[unlikely]]
+      return reduce_nodes<T>(leaves, make_leaf(), combine);
+    return reduce_shared<T>(leaves, make_leaf, combine);
   }
-}
-
-template <class T, class Leaf, class Combine>
-[[gnu::noinline]] T reduce_nodes(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
-  const std::uint64_t size = std::bit_ceil(leaves / most_leaves + 1);
-  const auto node = [&](std::uint64_t i) -> T {
-    return reduce_alone<T>(i * size, std::min(size, leaves - i * size), leaf, combine);
-  };
-  return reduce_shared<T>((leaves - 1) / size + 1, [&] { return node; }, combine);
-}
-
-/// More leaves than workers share: they share nodes of the same tree.
-template <class T, class MakeLeaf, class Combine>
-[[gnu::always_inline]] inline T reduce_leaves(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine) {
-  if (leaves > most_leaves) [[unlikely]]
-    return reduce_nodes<T>(leaves, make_leaf(), combine);
-  return reduce_shared<T>(leaves, make_leaf, combine);
 }
 
 /// The values of a loop over single items.

@@ -4,6 +4,7 @@
 """
 
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -38,6 +39,12 @@ class Misuse(command_line.MisuseTest):
     def test_unknown_option(self):
         self.refused("--quick", names=["--quick"])
 
+    def test_unknown_tag(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.md"
+            self.refused("start_stop", "--mutations", table, "--tag", "XX1", names=["'XX1'", "SD3"])
+            self.assertFalse(table.exists())
+
     def test_bad_seed(self):
         for seed in ("", "random", "random:x", "clever:1", "exhaustive:1.x"):
             self.refused("start_stop", names=[f"'{seed}'", "seed"], FILCH_VM_SEED=seed)
@@ -56,6 +63,31 @@ class Use(unittest.TestCase):
         steps = [line.split()[1:5] for line in first.stdout.splitlines()[:1]]
         self.assertEqual(steps, [line.split()[1:5] for line in again.stdout.splitlines()[:1]])
         self.assertEqual(steps[0][0], "400")
+
+    def test_who_noticed_before_is_asked_first(self):
+        # Both notice it, so it is the table that decides.
+        both = ["piece_pool", "piece_pool_two_thieves"]
+        other = "| ZZ9 | src/zz.cpp:9 | load | acquire | relaxed | nobody; see the tag |  |"
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.md"
+            for scenario in both:
+                table.write_text(
+                    f"| PP1 | src/elsewhere.cpp:1 | store | release | relaxed | {scenario} | somehow |\n{other}\n")
+                done = run(*both, "--mutations", table, "--tag", "PP1", "--seconds", "20")
+                self.assertEqual(done.returncode, 0, done)
+                rows = [line for line in table.read_text().splitlines() if line.startswith("| PP1 ")]
+                self.assertEqual(len(rows), 1, rows)
+                self.assertIn(f"| {scenario} | data race", rows[0])
+                self.assertIn("src/worker/piece_pool.cpp", rows[0])
+                self.assertIn(other, table.read_text().splitlines())
+
+    def test_only_the_tag_itself_explains(self):
+        # [TS5] mentions [TS1] and says why nobody notices, which is not said of [TS1].
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.md"
+            done = run("lace_deep", "--mutations", table, "--tag", "TS1", "--seconds", "0.1")
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("| **nobody** |", table.read_text())
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -15,6 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mutation_table.hpp"
+#include "tags.hpp"
+
 namespace filch::explore {
 namespace {
 
@@ -22,11 +25,11 @@ using order = std::memory_order;
 using vm::mutation;
 
 constexpr std::uint64_t survey_runs = 2000;
-/// Each scenario gets that many runs, then the next one has its turn, until the time is over. Those in which the
-/// operation is met most often are the likeliest to notice, and get more.
+/// Each scenario gets that many runs, then the next one has its turn, until the time is over. Those that are likely to
+/// notice get more.
 constexpr std::uint64_t runs_in_turn = 1000;
-constexpr std::uint64_t runs_of_the_likeliest = 20'000;
-constexpr std::size_t likeliest = 4;
+constexpr std::uint64_t runs_of_the_likely = 20'000;
+constexpr std::size_t most_likely = 4;
 
 // Which operations there are
 
@@ -99,48 +102,6 @@ std::vector<order> weaker(std::string_view operation, order from) {
   return {};
 }
 
-// Tags
-
-/// What the sources say about their memory orders: "[AB1] release: what for".
-class tags {
- public:
-  /// The tag that stands at an operation, or "".
-  std::string at(const vm::site_key& where) {
-    const auto& lines = text_of(std::string(where.file));
-    // In the same line, or else in the nearest line above that begins with one: a comment that gives the reasons.
-    for (std::size_t up = 0; up < 10 && up < where.line; ++up) {
-      const std::string& line = lines[where.line - 1 - up];
-      const std::size_t at = line.find("// [");
-      if (at != std::string::npos) return line.substr(at + 4, line.find(']', at) - at - 4);
-    }
-    return {};
-  }
-  /// Does the comment that defines the tag say why a weaker order is not noticed?
-  [[nodiscard]] bool explains(const std::string& tag) const {
-    if (tag.empty()) return false;
-    for (const auto& [file, lines] : texts_) {
-      for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (lines[i].find("[" + tag + "]") == std::string::npos) continue;
-        for (std::size_t k = i; k < lines.size() && lines[k].find("//") != std::string::npos; ++k) {
-          if (lines[k].find("Not noticed") != std::string::npos) return true;
-        }
-      }
-    }
-    return false;
-  }
-
- private:
-  const std::vector<std::string>& text_of(const std::string& file) {
-    auto& lines = texts_[file];
-    if (lines.empty()) {
-      std::ifstream in(file);
-      for (std::string line; std::getline(in, line);) lines.push_back(line);
-    }
-    return lines;
-  }
-  std::map<std::string, std::vector<std::string>> texts_;
-};
-
 // Running one
 
 struct verdict {
@@ -150,29 +111,41 @@ struct verdict {
   std::uint64_t runs = 0;
 };
 
-/// In this process. A crash of it counts as noticed, too.
-verdict hunt(const mutation& planted, const std::vector<place::use>& among, const plan& how) {
+/// Who looks for a damage.
+struct party {
+  std::vector<const scenario*> known;   ///< noticed it before
+  std::vector<const scenario*> likely;  ///< noticed its like before, or meet the operation most often
+  std::vector<const scenario*> others;
+};
+
+/// In this process. A crash of it counts as noticed, too. Those that are known to notice go first, for all the time
+/// that there is; then all others take turns, at least one each, for as long again.
+verdict hunt(const mutation& planted, const party& among, const plan& how) {
   verdict v;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(how.seconds);
   vm::explorer world;
   world.plant(planted);
   std::uint64_t seed = how.seed;
-  while (std::chrono::steady_clock::now() < until) {
-    for (std::size_t i = 0; i < among.size(); ++i) {
-      const scenario& s = *among[i].by;
-      const result found = explore(world, s,
-                                   {.strategies = {"random", "pct"},
-                                    .seconds = how.seconds,
-                                    .most_runs = i < likeliest ? runs_of_the_likeliest : runs_in_turn,
-                                    .seed = seed});
+  const auto one_notices = [&](const std::vector<const scenario*>& of, std::uint64_t runs) {
+    return std::any_of(of.begin(), of.end(), [&](const scenario* s) {
+      const result found = explore(
+          world, *s, {.strategies = {"random", "pct"}, .seconds = how.seconds, .most_runs = runs, .seed = seed});
       v.runs += found.runs;
-      if (!found.failed) continue;
+      if (!found.failed) return false;
       v.noticed = true;
-      v.by = s.name;
-      v.how = found.failed->what.substr(0, found.failed->what.find_first_of("\n"));
-      return v;
+      v.by = s->name;
+      v.how = found.failed->what.substr(0, found.failed->what.find('\n'));
+      return true;
+    });
+  };
+  const auto in_rounds = [&](const auto& round) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(how.seconds);
+    while (!round() && std::chrono::steady_clock::now() < until) {
+      seed = seed * 6364136223846793005U + 1442695040888963407U;
     }
-    seed = seed * 6364136223846793005U + 1442695040888963407U;
+  };
+  if (!among.known.empty()) in_rounds([&] { return one_notices(among.known, runs_of_the_likely); });
+  if (!v.noticed && !(among.likely.empty() && among.others.empty())) {
+    in_rounds([&] { return one_notices(among.likely, runs_of_the_likely) || one_notices(among.others, runs_in_turn); });
   }
   return v;
 }
@@ -180,7 +153,7 @@ verdict hunt(const mutation& planted, const std::vector<place::use>& among, cons
 /// A hunt in a process of its own.
 class hunter {
  public:
-  hunter(const mutation& planted, const std::vector<place::use>& among, const plan& how) {
+  hunter(const mutation& planted, const party& among, const plan& how) {
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) throw std::runtime_error("filch_explore: no pipe");
     std::fflush(nullptr);
@@ -246,32 +219,65 @@ std::string operation_of(const row& r) {
   return r.planted.what == mutation::kind::weaken_failure ? name + ", failed" : name;
 }
 
-void write_table(const std::vector<row>& rows, const tags& said, const std::string& file, const plan& how) {
-  std::ofstream out(file);
-  out << "# What happens when a memory order is weakened\n\n"
-         "Made by `filch_explore --mutations`; not to be edited. Each memory order of the scheduler that is stronger "
-         "than\n"
-         "relaxed, made one step weaker, and the exploration that noticed it first. What nobody noticed in "
-      << how.seconds
-      << " s is\nmade weaker still, step by step; the comment at its tag says why the order is there.\n\n"
-         "| tag | where | operation | order | weakened to | noticed by | how |\n|---|---|---|---|---|---|---|\n";
-  for (const row& r : rows) {
-    out << "| " << r.tag << " | " << relative(r.at->where.file) << ":" << r.at->where.line << " | " << operation_of(r)
-        << " | " << vm::name_of(r.from) << " | " << vm::name_of(r.planted.order) << " | "
-        << (r.outcome.noticed      ? r.outcome.by
-            : said.explains(r.tag) ? "nobody; see the tag"
-                                   : "**nobody**")
-        << " | " << r.outcome.how << " |\n";
+table_row shown(const row& r, const tags& said) {
+  return {.tag = r.tag,
+          .where = fmt::format("{}:{}", relative(r.at->where.file), r.at->where.line),
+          .operation = operation_of(r),
+          .order = std::string(vm::name_of(r.from)),
+          .weakened = std::string(vm::name_of(r.planted.order)),
+          .noticed_by = r.outcome.noticed      ? r.outcome.by
+                        : said.explains(r.tag) ? "nobody; see the tag"
+                                               : "**nobody**",
+          .how = r.outcome.how};
+}
+
+/// Tags of one protocol begin with the same letters.
+bool same_protocol(std::string_view a, std::string_view b) {
+  const auto letters = [](std::string_view tag) { return tag.substr(0, tag.find_first_of("0123456789")); };
+  return letters(a) == letters(b);
+}
+
+party party_for(const row& r, const tags& said, const std::vector<table_row>& earlier) {
+  const table_row now = shown(r, said);
+  party all;
+  std::size_t rank = 0;
+  for (const place::use& use : r.at->used_by) {
+    const auto noticed = [&](const auto& which) {
+      return std::any_of(earlier.begin(), earlier.end(),
+                         [&](const table_row& before) { return before.noticed_by == use.by->name && which(before); });
+    };
+    if (noticed([&](const table_row& before) { return before.is_like(now); })) {
+      all.known.push_back(use.by);
+    } else if (rank++ < most_likely ||
+               noticed([&](const table_row& before) { return same_protocol(before.tag, now.tag); })) {
+      all.likely.push_back(use.by);
+    } else {
+      all.others.push_back(use.by);
+    }
   }
-  if (!out.flush()) throw std::runtime_error("filch_explore: cannot write '" + file + "'");
+  return all;
 }
 
 }  // namespace
 
 int explore_mutations(const scenario_list& chosen, const plan& how, const std::string& file,
                       const std::vector<std::string>& only) {
+  const std::vector<table_row> earlier = read_table(file);
   const std::vector<place> places = find_places(chosen);
+  if (places.empty()) {
+    throw std::runtime_error("filch_explore: no operation lies in the sources below '" FILCH_SOURCE_DIR
+                             "'; build it by their full paths, without CCACHE_BASEDIR");
+  }
   tags said;
+  const auto is_wanted = [&](const std::string& tag) {
+    return only.empty() || std::find(only.begin(), only.end(), tag) != only.end();
+  };
+  for (const std::string& tag : only) {
+    if (std::none_of(places.begin(), places.end(), [&](const place& p) { return said.at(p.where) == tag; })) {
+      throw std::invalid_argument("filch_explore: the scenarios meet no operation with the tag '" + tag +
+                                  "'; use tags as they stand in the sources, like SD3");
+    }
+  }
   std::vector<row> todo;
   const auto add_weaker = [&](const place& p, mutation::kind what, order from) {
     for (const order to : weaker(what == mutation::kind::weaken_failure ? "load" : p.record.operation, from)) {
@@ -279,7 +285,7 @@ int explore_mutations(const scenario_list& chosen, const plan& how, const std::s
     }
   };
   for (const place& p : places) {
-    if (!only.empty() && std::find(only.begin(), only.end(), said.at(p.where)) == only.end()) continue;
+    if (!is_wanted(said.at(p.where))) continue;
     add_weaker(p, mutation::kind::weaken, p.record.order);
     if (std::string_view(p.record.operation) == "compare_exchange") {
       add_weaker(p, mutation::kind::weaken_failure, p.record.failure);
@@ -292,7 +298,10 @@ int explore_mutations(const scenario_list& chosen, const plan& how, const std::s
     std::vector<row> now(todo.begin(), todo.begin() + static_cast<std::ptrdiff_t>(std::min(lanes, todo.size())));
     todo.erase(todo.begin(), todo.begin() + static_cast<std::ptrdiff_t>(now.size()));
     std::vector<std::unique_ptr<hunter>> hunters;
-    for (const row& r : now) hunters.push_back(std::make_unique<hunter>(r.planted, r.at->used_by, how));
+    hunters.reserve(now.size());
+    for (const row& r : now) {
+      hunters.push_back(std::make_unique<hunter>(r.planted, party_for(r, said, earlier), how));
+    }
     for (std::size_t i = 0; i < now.size(); ++i) {
       row& r = now[i];
       r.outcome = hunters[i]->wait();
@@ -310,7 +319,13 @@ int explore_mutations(const scenario_list& chosen, const plan& how, const std::s
   }
   const auto key = [](const row& r) { return std::tuple(r.at->where, r.planted.what, r.planted.order); };
   std::sort(done.begin(), done.end(), [&](const row& a, const row& b) { return key(a) < key(b); });
-  write_table(done, said, file, how);
+  std::vector<table_row> rows;
+  if (!only.empty()) {
+    std::copy_if(earlier.begin(), earlier.end(), std::back_inserter(rows),
+                 [&](const table_row& before) { return !is_wanted(before.tag); });
+  }
+  for (const row& r : done) rows.push_back(shown(r, said));
+  write_table(std::move(rows), how.seconds, file);
   fmt::print("{} mutations of {} operations, {} unnoticed and unexplained\n", done.size(), places.size(), unexplained);
   return unexplained == 0 ? 0 : 1;
 }
@@ -385,7 +400,7 @@ int explore_planted(const std::string& name, const plan& how) {
   fmt::print("{}: {} ({}:{})\n", bug->name, bug->about, relative(at->where.file), at->where.line);
   int missed = 0;
   for (const scenario& s : among) {
-    const verdict v = hunter({at->where, bug->what, bug->to}, {{&s, 1}}, how).wait();
+    const verdict v = hunter({at->where, bug->what, bug->to}, {{&s}, {}, {}}, how).wait();
     fmt::print("  {}: {}\n", s.name, v.noticed ? fmt::format("found in {} runs: {}", v.runs, v.how) : "NOT FOUND");
     if (!v.noticed) ++missed;
     const result clean = explore(*std::make_unique<vm::explorer>(), s, {.seconds = 1, .seed = how.seed});

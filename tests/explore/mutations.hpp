@@ -1,8 +1,8 @@
 // The mutation check: does anybody notice when a memory order is weaker than the sources say?
 //
 // Every operation on an atomic object that the scenarios come across is weakened in each way that makes sense, one at a
-// time, and the scenarios that use it are explored until one fails. What nobody notices has to be explained by the tag
-// beside the operation.
+// time, and the scenarios that use it are explored until one fails: first those that noticed it when the table was made
+// before. What nobody notices has to be explained by the tag beside the operation.
 #pragma once
 
 #include <string>
@@ -13,8 +13,11 @@
 namespace filch::explore {
 
 /// Explores all mutations, and writes the table of results as Markdown.
-/// @param only tags to look at; all when empty
+/// @param how   the time is for each mutation: once for those that noticed it before, once for all
+/// @param file  the table; what it says already is used
+/// @param only  tags to look at, the rows of others stay as they are; all when empty
 /// @returns 1 when a mutation survived whose tag does not say why it may, else 0.
+/// @throws std::invalid_argument for a tag that no operation has.
 int explore_mutations(const scenario_list& chosen, const plan& how, const std::string& file,
                       const std::vector<std::string>& only);
 

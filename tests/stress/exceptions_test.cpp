@@ -59,7 +59,7 @@ TEST_P(exceptions, of_a_stolen_branch) {
     const auto body = [&] {
       fork_join(
           [&] {
-            tests::wait_looking_up(begun);  // until somebody has stolen the other branch
+            tests::wait_for_thief(begun, GetParam().policy);  // until somebody has stolen the other branch
           },
           [&] {
             begun = true;
@@ -83,7 +83,7 @@ TEST_P(exceptions, of_both_branches_the_first) {
     const auto body = [&] {
       fork_join(
           [&] {
-            tests::wait_looking_up(begun);
+            tests::wait_for_thief(begun, GetParam().policy);
             throw 1;
           },
           [&] {

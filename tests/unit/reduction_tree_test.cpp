@@ -1,7 +1,9 @@
 // White-box tests of the tree of reductions: whoever makes which interval, and in whatever order they come, leaves are
 // combined in one way.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <stdexcept>
@@ -12,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <filch/detail/reduction_tree.hpp>
+#include <filch/parallel_reduce.hpp>
 #include <filch/scheduler.hpp>
 
 namespace filch::detail {
@@ -31,6 +34,17 @@ struct bracketed {
 struct mixed {
   static std::uint64_t leaf(std::uint64_t i) { return i * 0x9e3779b97f4a7c15 + 1; }
   static std::uint64_t combine(std::uint64_t a, std::uint64_t b) { return std::rotl(a, 7) * 31 + (b ^ (a >> 9)); }
+};
+
+/// The same, too large for a stack.
+struct mixed_and_large {
+  struct value {
+    std::uint64_t mixed;
+    std::array<std::byte, 2 * most_on_stack> rest;
+    bool operator==(const value& other) const { return mixed == other.mixed; }
+  };
+  static value leaf(std::uint64_t i) { return {mixed::leaf(i), {}}; }
+  static value combine(const value& a, const value& b) { return {mixed::combine(a.mixed, b.mixed), {}}; }
 };
 
 /// The tree as it is defined: the largest power of two below m is on the left.
@@ -94,6 +108,38 @@ void expect_one_tree() {
 TEST(reduction_tree, is_the_same_for_all_intervals) { expect_one_tree<bracketed>(); }
 
 TEST(reduction_tree, is_the_same_for_all_intervals_of_small_values) { expect_one_tree<mixed>(); }
+
+/// Also the part of it below what workers share.
+template <class Kind>
+void expect_one_tree_of_many_leaves() {
+  using value = decltype(Kind::leaf(0));
+  const auto combine = [](value a, value b) { return Kind::combine(std::move(a), std::move(b)); };
+  const auto make_leaf = [] { return [](std::uint64_t i) { return Kind::leaf(i); }; };
+  scheduler two({.workers = 2});
+  for (const std::uint64_t leaves : {1, 2047, 2048, 2049, 4095, 4096, 4097, 7777, 32'769, 65'536, 70'001}) {
+    const auto found = two.run([&] { return reduce_leaves<value>(leaves, make_leaf, combine); });
+    ASSERT_EQ(found, defined<Kind>(0, leaves)) << leaves << " leaves";
+  }
+}
+
+TEST(reduction_tree, is_the_same_for_many_leaves) { expect_one_tree_of_many_leaves<bracketed>(); }
+
+TEST(reduction_tree, is_the_same_for_many_leaves_of_small_values) { expect_one_tree_of_many_leaves<mixed>(); }
+
+TEST(reduction_tree, is_the_same_for_many_leaves_of_large_values) { expect_one_tree_of_many_leaves<mixed_and_large>(); }
+
+TEST(reduction_tree, gives_up_the_values_of_a_node_that_fails) {
+  // More leaves than are shared, so that one worker has several values of a node (AddressSanitizer looks).
+  const auto make_leaf = [] {
+    return [](std::uint64_t i) {
+      if (i == 70'001) throw std::runtime_error("one");
+      return std::string(100, 'x');
+    };
+  };
+  const auto combine = [](std::string a, const std::string& /*b*/) { return a; };
+  scheduler two({.workers = 2});
+  EXPECT_THROW(two.run([&] { return reduce_leaves<std::string>(100'000, make_leaf, combine); }), std::runtime_error);
+}
 
 TEST(reduction_tree, names_nodes_by_their_largest) {
   EXPECT_EQ(node_of(4, 6, 8).size, 2U);

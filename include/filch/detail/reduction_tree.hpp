@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -58,12 +59,12 @@ template <std::uint64_t Count, std::uint64_t First = 0, class Get, class Combine
 
 /// The values of an interval of leaves, added from left to right. Siblings are combined as soon as both are there; but
 /// small values of single leaves only sixteen at a time, because a branch for each leaf costs more than a value.
-template <class T>
+///
+/// @tparam Most  values that there may be at a time: two of each size, or one of each if the interval begins at 0.
+template <class T, std::size_t Most = 2 * std::bit_width(most_leaves)>
 class open_values {
  public:
-  static constexpr std::uint64_t row = 16;
-
-  open_values() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the storage alone
+  open_values() = default;
   ~open_values() { clear(); }
   open_values(const open_values&) = delete;
   open_values& operator=(const open_values&) = delete;
@@ -81,6 +82,17 @@ class open_values {
     } else {
       add({i, 1}, std::move(value), combine);
     }
+  }
+  /// Adds the leaves [low, high), which are the next; leaf(i) makes their values.
+  template <class Leaf, class Combine>
+  [[gnu::always_inline]] void add_leaves(std::uint64_t low, std::uint64_t high, const Leaf& leaf,
+                                         const Combine& combine) {
+    std::uint64_t i = low;
+    for (; i % row != 0 && i != high; ++i) add_leaf(i, leaf(i), combine);
+    for (; high - i >= row; i += row) {
+      add({i, row}, combine_node<row>([&](std::uint64_t j) -> T { return leaf(i + j); }, combine), combine);
+    }
+    for (; i != high; ++i) add_leaf(i, leaf(i), combine);
   }
   /// Adds the next node; leaves before it, in rows, are whole ones.
   template <class Combine>
@@ -121,7 +133,7 @@ class open_values {
   }
 
  private:
-  static constexpr std::size_t most = 2 * std::bit_width(most_leaves);
+  static constexpr std::uint64_t row = 16;
   static constexpr bool in_rows = std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> &&
                                   std::is_copy_assignable_v<T> && sizeof(T) <= 2 * sizeof(void*);
 
@@ -146,21 +158,20 @@ class open_values {
     if constexpr (Size > 1) add_nodes<Size / 2>(first, end, combine);
   }
   void push(std::uint64_t first, T&& value) {
-    std::construct_at(at(count_), std::move(value));
+    ::new (static_cast<void*>(&values_[count_].bytes)) T(std::move(value));
     firsts_[count_++] = first;
   }
-  [[nodiscard]] T* at(std::size_t i) noexcept { return &values_[i].value; }
+  [[nodiscard]] T* at(std::size_t i) noexcept { return std::launder(reinterpret_cast<T*>(&values_[i].bytes)); }
 
-  union room {
-    room() noexcept {}   // NOLINT(modernize-use-equals-default): the value is not one yet
-    ~room() noexcept {}  // NOLINT(modernize-use-equals-default)
-    T value;
+  /// For a value, which is there or not.
+  struct room {
+    alignas(T) std::byte bytes[sizeof(T)];
   };
   struct nothing {};
   std::uint64_t begin_ = 0;
   std::size_t count_ = 0;
-  std::array<std::uint64_t, most> firsts_;  // of each value, the first leaf
-  std::array<room, most> values_;
+  std::array<std::uint64_t, Most> firsts_;  // of each value, the first leaf
+  std::array<room, Most> values_;
   [[no_unique_address]] std::conditional_t<in_rows, std::array<T, row>, nothing> row_;
 };
 
@@ -262,14 +273,8 @@ struct reduction_block {
   void run_one(std::uint64_t i, values& sums) const { sums.add_leaf(i, leaf(i), combine); }
 
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, values& sums) const {
-    constexpr std::uint64_t row = values::row;
     at = low;
-    std::uint64_t i = low;
-    for (; i % row != 0 && i != high; ++i) run_one(i, sums);
-    for (; high - i >= row; i += row) {
-      sums.add({i, row}, combine_node<row>([&](std::uint64_t j) -> T { return leaf(i + j); }, combine), combine);
-    }
-    for (; i != high; ++i) run_one(i, sums);
+    sums.add_leaves(low, high, leaf, combine);
   }
 
   void end(worker_core& w, std::uint64_t end, values& sums) const { result.add(w, sums, end, combine); }
