@@ -1,0 +1,158 @@
+// Interrupts on the many-core machine, whose time is virtual: what they cost, when they arrive, and what they cure.
+#include "platform/interrupt.hpp"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+#include <filch/vm.hpp>
+#include <filch/vm/simulation.hpp>
+
+#include "platform/clock.hpp"
+#include "platform/parker.hpp"
+#include "platform/thread.hpp"
+
+namespace filch {
+namespace {
+
+constexpr double us = 1e3;
+constexpr double ms = 1e6;
+
+const vm::machine_description& machine() {
+  static const vm::machine_description generic = vm::load_machine("generic", MACHINES_FOLDER);
+  return generic;
+}
+
+double now_ns() { return vm::now_s() * 1e9; }
+
+double handled_ns = 0;
+void note_time() noexcept { handled_ns = now_ns(); }
+
+TEST(vm_interrupt, arrives_in_the_middle_of_work_which_takes_as_long_as_it_would_have) {
+  vm::simulation world(machine(), 1, 2);
+  double sent_ns = 0;
+  double ended_ns = 0;
+  world.run([&] {
+    platform::handle_interrupts(&note_time);
+    platform::thread_id victim = platform::no_thread;
+    platform::thread other(0, [&] {
+      victim = platform::current_thread();
+      vm::charge(5 * ms);
+      ended_ns = now_ns();
+    });
+    vm::charge(2 * ms);
+    EXPECT_TRUE(platform::interrupt(victim));
+    sent_ns = now_ns();
+    other.join();
+    EXPECT_FALSE(platform::interrupt(victim));  // it has ended
+  });
+  EXPECT_NEAR(sent_ns, 2 * ms + machine().system.signal_call_ns, 1 * us);
+  EXPECT_NEAR(handled_ns - sent_ns, machine().system.signal_latency_ns, 1 * us);
+  EXPECT_NEAR(ended_ns, 5 * ms, 10 * us);
+}
+
+TEST(vm_interrupt, of_a_sleeper_has_no_effect_and_a_sleep_ends_at_its_deadline) {
+  vm::simulation world(machine(), 1, 2);
+  double woke_ns = 0;
+  double early_ns = 0;
+  handled_ns = 0;
+  world.run([&] {
+    platform::handle_interrupts(&note_time);
+    platform::thread_id sleeper = platform::no_thread;
+    platform::parker bed;
+    platform::thread other(0, [&] {
+      sleeper = platform::current_thread();
+      bed.park_until(static_cast<std::int64_t>(3 * ms));
+      woke_ns = now_ns();
+      bed.park_until(static_cast<std::int64_t>(100 * ms));
+      early_ns = now_ns();
+    });
+    vm::charge(1 * ms);
+    EXPECT_TRUE(platform::interrupt(sleeper));
+    vm::charge(5 * ms);
+    bed.unpark();
+    other.join();
+  });
+  EXPECT_EQ(handled_ns, 0);
+  EXPECT_NEAR(woke_ns, 3 * ms + machine().system.wake_latency_ns, 1 * us);
+  EXPECT_NEAR(early_ns, 6 * ms, 20 * us);
+}
+
+/// How long the program takes on two workers, and how often one was interrupted.
+struct outcome {
+  double ns;
+  std::uint64_t interrupts;
+};
+
+template <class Program>
+outcome time_of(const options& chosen, const Program& program) {
+  vm::simulation world(machine(), 1, chosen.workers + (chosen.interrupt_every_ns.value_or(0) != 0 ? 1 : 0));
+  outcome took{};
+  world.run([&] {
+    scheduler pool(chosen);
+    vm::charge(1 * ms);  // the others sleep
+    const double begin_ns = now_ns();
+    pool.run(program);
+    took = {now_ns() - begin_ns, pool.stats().interrupts};
+  });
+  return took;
+}
+
+void two_long_tasks() {
+  fork_join([] { vm::charge(54 * ms); }, [] { vm::charge(54 * ms); });
+}
+
+/// The second worker becomes idle in the middle of the first long task.
+void two_long_tasks_below_another() {
+  fork_join(two_long_tasks, [] { vm::charge(20 * ms); });
+}
+
+void four_long_iterations() {
+  parallel_for(0, 4, [](int) { vm::charge(20 * ms); });
+}
+
+class vm_interrupts : public testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] options with(std::int64_t after_ns) const {
+    return {.workers = 2, .policy = GetParam(), .interrupt_after_ns = after_ns};
+  }
+};
+
+TEST_P(vm_interrupts, cure_starvation_below_a_long_task) {
+  const outcome on = time_of(with(100'000), two_long_tasks_below_another);
+  EXPECT_LT(on.ns, 76 * ms);  // 54 ms after the 20
+  EXPECT_GE(on.interrupts, 1U);
+  const outcome off = time_of(with(0), two_long_tasks_below_another);
+  EXPECT_GT(off.ns, 107 * ms);
+  EXPECT_EQ(off.interrupts, 0U);
+}
+
+TEST_P(vm_interrupts, let_two_long_tasks_take_the_time_of_one) {
+  EXPECT_LT(time_of(with(100'000), two_long_tasks).ns, 56 * ms);
+}
+
+TEST_P(vm_interrupts, let_long_iterations_be_shared) {
+  EXPECT_LT(time_of(with(100'000), four_long_iterations).ns, 42 * ms);
+}
+
+TEST_P(vm_interrupts, that_find_nothing_become_rare) {
+  const outcome took = time_of(with(100'000), [] { fork_join([] { vm::charge(1000 * ms); }, [] {}); });
+  EXPECT_LE(took.interrupts, 24U);  // after 1, 2, 4, ... 64 ms, and then every 64
+}
+
+INSTANTIATE_TEST_SUITE_P(all, vm_interrupts,
+                         testing::Values("standard", "lace", "receiver", "receiver_blocking", "sender"),
+                         [](const auto& each) { return each.param; });
+
+TEST(vm_ticker, makes_a_sender_deal_in_the_middle_of_a_task) {
+  const outcome took =
+      time_of({.workers = 2, .policy = "sender", .interrupt_after_ns = 0, .interrupt_every_ns = 500'000},
+              two_long_tasks_below_another);
+  EXPECT_LT(took.ns, 76 * ms);
+  EXPECT_GE(took.interrupts, 1U);
+}
+
+}  // namespace
+}  // namespace filch
