@@ -23,7 +23,7 @@
 namespace filch::bench {
 namespace {
 
-constexpr int base = 16;  // blocks of at most base x base are multiplied without forking
+constexpr int usual_leaf = 16;  // blocks of at most that many rows and columns are multiplied without forking
 constexpr std::int64_t largest_size = 16384;
 
 vm::work madd("matmul_madd");
@@ -31,8 +31,8 @@ vm::work madd("matmul_madd");
 // Which dimension of an x by y times y by z product is halved.
 enum class cut { none, x, y, z };
 
-constexpr cut longest(int x, int y, int z) {
-  if (x <= base && y <= base && z <= base) return cut::none;
+constexpr cut longest(int x, int y, int z, int leaf) {
+  if (x <= leaf && y <= leaf && z <= leaf) return cut::none;
   if (x >= y && x >= z) return cut::x;
   return y > z ? cut::y : cut::z;
 }
@@ -71,36 +71,36 @@ void multiply_leaf(const block_product& p, int x, int y, int z) {
 }
 
 template <class Peer>
-void multiply(const block_product& p, int x, int y, int z) {
-  switch (longest(x, y, z)) {
+void multiply(const block_product& p, int x, int y, int z, int leaf) {
+  switch (longest(x, y, z, leaf)) {
     case cut::none:
       multiply_leaf(p, x, y, z);
       return;
     case cut::x:
-      Peer::fork_join([&, half = x / 2] { multiply<Peer>(p, half, y, z); },
-                      [&, half = x / 2] { multiply<Peer>(rows_from(p, half), x - half, y, z); });
+      Peer::fork_join([&, half = x / 2] { multiply<Peer>(p, half, y, z, leaf); },
+                      [&, half = x / 2] { multiply<Peer>(rows_from(p, half), x - half, y, z, leaf); });
       return;
     case cut::z:
-      Peer::fork_join([&, half = z / 2] { multiply<Peer>(p, x, y, half); },
-                      [&, half = z / 2] { multiply<Peer>(columns_from(p, half), x, y, z - half); });
+      Peer::fork_join([&, half = z / 2] { multiply<Peer>(p, x, y, half, leaf); },
+                      [&, half = z / 2] { multiply<Peer>(columns_from(p, half), x, y, z - half, leaf); });
       return;
     case cut::y:
       break;
   }
-  multiply<Peer>(p, x, y / 2, z);
+  multiply<Peer>(p, x, y / 2, z, leaf);
   block_product rest = terms_from(p, y / 2);
   rest.mode = product_mode::add;
-  multiply<Peer>(rest, x, y - y / 2, z);
+  multiply<Peer>(rest, x, y - y / 2, z, leaf);
 }
 
-std::uint64_t count_forks(int x, int y, int z) {
-  switch (longest(x, y, z)) {
+std::uint64_t count_forks(int x, int y, int z, int leaf) {
+  switch (longest(x, y, z, leaf)) {
     case cut::x:
-      return 1 + count_forks(x / 2, y, z) + count_forks(x - x / 2, y, z);
+      return 1 + count_forks(x / 2, y, z, leaf) + count_forks(x - x / 2, y, z, leaf);
     case cut::z:
-      return 1 + count_forks(x, y, z / 2) + count_forks(x, y, z - z / 2);
+      return 1 + count_forks(x, y, z / 2, leaf) + count_forks(x, y, z - z / 2, leaf);
     case cut::y:
-      return count_forks(x, y / 2, z) + count_forks(x, y - y / 2, z);
+      return count_forks(x, y / 2, z, leaf) + count_forks(x, y - y / 2, z, leaf);
     case cut::none:
       break;
   }
@@ -116,13 +116,13 @@ void for_quarters(const block_product& p, int half, const Product& product) {
 }
 
 template <class Peer>
-void multiply_square(const block_product& p, int size) {
-  if (size <= base) {
+void multiply_square(const block_product& p, int size, int leaf) {
+  if (size <= leaf) {
     multiply_leaf(p, size, size, size);
     return;
   }
   const int half = size / 2;
-  const auto product = [half](const block_product& quarter) { multiply_square<Peer>(quarter, half); };
+  const auto product = [half, leaf](const block_product& quarter) { multiply_square<Peer>(quarter, half, leaf); };
   for_quarters<Peer>(p, half, product);
   block_product rest = terms_from(p, half);
   rest.mode = product_mode::add;
@@ -130,13 +130,15 @@ void multiply_square(const block_product& p, int size) {
 }
 
 // Two phases of three forks, and eight products of half the size.
-std::uint64_t count_square_forks(int size) { return size <= base ? 0 : 6 + 8 * count_square_forks(size / 2); }
+std::uint64_t count_square_forks(int size, int leaf) {
+  return size <= leaf ? 0 : 6 + 8 * count_square_forks(size / 2, leaf);
+}
 
 enum class division { rectangular, square };
 
 class matmul_instance final : public instance {
  public:
-  matmul_instance(int size, division by) : by_(by), a_(size), b_(size), c_(size) {
+  matmul_instance(int size, int leaf, division by) : by_(by), leaf_(leaf), a_(size), b_(size), c_(size) {
     a_.fill_random(1);
     b_.fill_random(2);
   }
@@ -149,9 +151,9 @@ class matmul_instance final : public instance {
     const block_product whole{a_.row(0), b_.row(0), c_.row(0), c_.stride(), product_mode::overwrite};
     with_peer(on, [&]<class Peer>() {
       if (by_ == division::rectangular) {
-        multiply<Peer>(whole, size, size, size);
+        multiply<Peer>(whole, size, size, size, leaf_);
       } else {
-        multiply_square<Peer>(whole, size);
+        multiply_square<Peer>(whole, size, leaf_);
       }
     });
   }
@@ -161,43 +163,58 @@ class matmul_instance final : public instance {
 
   std::uint64_t tasks() const override {
     const int size = c_.size();
-    return by_ == division::rectangular ? count_forks(size, size, size) : count_square_forks(size);
+    return by_ == division::rectangular ? count_forks(size, size, size, leaf_) : count_square_forks(size, leaf_);
   }
 
  private:
   division by_;
+  int leaf_;
   matrix a_;
   matrix b_;
   matrix c_;
 };
 
+// "1024" or "1024/128": rows and columns of the matrices, and of the largest blocks that are not divided.
+struct matmul_size {
+  int n;
+  int leaf;
+};
+
+matmul_size parse_matmul(const size_context& context) {
+  const std::size_t slash = context.size.find('/');
+  const auto number = [&](std::string_view text, std::int64_t most) {
+    return static_cast<int>(parse_whole(context, text, 1, most));
+  };
+  if (slash == std::string_view::npos) return {number(context.size, largest_size), usual_leaf};
+  return {number(context.size.substr(0, slash), largest_size), number(context.size.substr(slash + 1), largest_size)};
+}
+
 std::unique_ptr<instance> make_matmul(std::string_view size) {
-  const size_context context{"matmul", size, "1024"};
-  const auto n = static_cast<int>(parse_whole(context, size, 1, largest_size));
-  return std::make_unique<matmul_instance>(n, division::rectangular);
+  const auto [n, leaf] = parse_matmul({"matmul", size, "1024"});
+  return std::make_unique<matmul_instance>(n, leaf, division::rectangular);
 }
 
 std::unique_ptr<instance> make_matmul_square(std::string_view size) {
   const size_context context{"matmul_square", size, "1024"};
-  const auto n = static_cast<int>(parse_whole(context, size, 1, largest_size));
+  const auto [n, leaf] = parse_matmul(context);
   const bool is_power_of_two = (n & (n - 1)) == 0;
   if (!is_power_of_two) reject_size(context, "is not a power of two");
-  return std::make_unique<matmul_instance>(n, division::square);
+  return std::make_unique<matmul_instance>(n, leaf, division::square);
 }
 
 }  // namespace
 
 workload matmul_workload() {
-  return {"matmul",    "product of two n x n matrices, the longest dimension halved",
-          "1024",      {"256", "1000", "1024", "2048"},
+  return {"matmul",    "product of two n x n matrices, the longest dimension halved (n/l: down to l, not 16)",
+          "1024",      {"256", "1000", "1024", "2048", "2048/128"},
           make_matmul, "256"};
 }
 
 workload matmul_square_workload() {
   return {"matmul_square",
-          "product of two n x n matrices by quarters; n a power of two",
+          "product of two n x n matrices by quarters; n a power of two (n/l: down to l, not 16)",
           "1024",
-          {"256", "512", "1024", "2048"},
+          {"256", "512", "1024", "2048", "2048/128"},
           make_matmul_square,
           "256"};
 }
