@@ -93,6 +93,10 @@ class Misuse(command_line.MisuseTest):
             self.check(["bench", "fib:5", "--policy", "sender", "--delta", bad], "--delta", f"'{bad}'")
         self.check(["bench", "fib:5", "--policy", "lace,receiver", "--delta", "5"], "--delta '5'", "use policy sender")
         self.check(["bench", "fib:5", "--delta", "5"], "deal_interval_ns '5'", "'standard'", "use policy sender")
+        for option in ["--interrupt-after", "--interrupt-every"]:
+            for bad in ["-1", "x", "", "1.5", "9999999999"]:
+                self.check(["bench", "fib:5", "--policy", "sender", option, bad], option, f"'{bad}'")
+            self.check(["bench", "fib:5", "--policy", "chase_lev", option, "5"], f"{option} '5'", "use policy")
 
     def test_workloads(self):
         self.check(["bench", "fob"], "'fob'", "did you mean 'fib'?", "filch list")

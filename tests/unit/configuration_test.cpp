@@ -60,6 +60,16 @@ TEST(configuration, bad_values_are_named_with_a_remedy) {
   }
   EXPECT_THAT(complaint({.policy = "receiver", .deal_interval_ns = 1}),
               AllOf(HasSubstr("does not go with policy 'receiver'"), HasSubstr("use policy sender")));
+  for (const std::int64_t bad : {-1, 1'000'000'001}) {
+    EXPECT_THAT(complaint({.interrupt_after_ns = bad}),
+                AllOf(HasSubstr("interrupt_after_ns '" + std::to_string(bad) + "'"), HasSubstr("use 0 to 1000000000")));
+    EXPECT_THAT(complaint({.policy = "sender", .interrupt_every_ns = bad}),
+                AllOf(HasSubstr("interrupt_every_ns '" + std::to_string(bad) + "'"), HasSubstr("use 0 to")));
+  }
+  EXPECT_THAT(complaint({.policy = "chase_lev", .interrupt_after_ns = 1}),
+              AllOf(HasSubstr("does not go with policy 'chase_lev'"), HasSubstr("use policy standard")));
+  EXPECT_THAT(complaint({.policy = "lace", .interrupt_every_ns = 1}),
+              AllOf(HasSubstr("does not go with policy 'lace'"), HasSubstr("use policy sender")));
   EXPECT_THAT(complaint({.stack_bytes = 100}), AllOf(HasSubstr("'100'"), HasSubstr("use 4096 to")));
   EXPECT_THAT(complaint({.stack_bytes = std::size_t{1} << 40}), HasSubstr("is out of range"));
 }
