@@ -28,11 +28,13 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
   worker& victim = *found.victim;
   if (found.part) {
     return w.run_piece(found.part, victim, [&] {
+      w.occupied();
       w.count(&counters::transactions);
       robbed(victim);
       claimed();
     });
   }
+  w.occupied();
   robbed(victim);
   claimed();
   detail::slot& newest = found.first[found.count - 1];
@@ -86,6 +88,7 @@ bool stealing_policy::help(worker& w, lineage awaited, detail::loop_frame* adopt
   // [PP13] relaxed: should the record be used again by now, taking it fails.
   if (adopter != nullptr && found.part && found.part.p->whole.load(std::memory_order_relaxed) == adopter->whole) {
     if (!w.adopt_piece(found.part, *found.victim, *adopter)) return false;
+    w.occupied();
     w.count(&counters::leaps);
     w.count(&counters::transactions);
     robbed(*found.victim);

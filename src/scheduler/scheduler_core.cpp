@@ -29,6 +29,8 @@ constexpr std::array counter_pairs{
     counter_pair{&counters::coalesced, &statistics::coalesced},
     counter_pair{&counters::migrations, &statistics::migrations},
     counter_pair{&counters::parks, &statistics::parks},
+    counter_pair{&counters::transfer_attempts, &statistics::transfer_attempts},
+    counter_pair{&counters::transfer_wait_ns, &statistics::transfer_wait_ns},
 };
 
 statistics total(const team& everybody) {
@@ -37,6 +39,8 @@ statistics total(const team& everybody) {
     for (const auto& [from, to] : counter_pairs) {
       sum.*to += (everybody[i].counted.*from).load(std::memory_order_relaxed);
     }
+    sum.idle_ns += everybody[i].idle_for.ns();
+    sum.wait_ns += everybody[i].waits_for.ns();
   }
   return sum;
 }
@@ -113,7 +117,9 @@ void scheduler_core::work(worker& w) noexcept {
   idle_.begin_search();
   // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
   while (!stopping_.load(std::memory_order_relaxed)) {
+    w.idle_for.begin();
     if (detached_task* const t = board_.pop_any()) {
+      w.occupied();
       idle_.end_search();
       w.count(&counters::steals);
       w.run_taken(*t, nullptr);
@@ -139,6 +145,8 @@ statistics scheduler_core::stats() const {
   const std::lock_guard lock(stats_mutex_);
   statistics sum = total(team_);
   for (const auto& pair : counter_pairs) sum.*pair.to -= forgotten_.*pair.to;
+  sum.idle_ns -= forgotten_.idle_ns;
+  sum.wait_ns -= forgotten_.wait_ns;
   return sum;
 }
 
