@@ -74,6 +74,10 @@ bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
   });
 }
 
+bool stealing_policy::run_help(worker& w, const loot& found) noexcept {
+  return run(w, found, [&] { w.count(&counters::leaps); });
+}
+
 bool stealing_policy::acquire(worker& w) noexcept {
   const loot found = take_any(w);
   const bool ran = found && run_found(w, found);
@@ -94,7 +98,7 @@ bool stealing_policy::help(worker& w, lineage awaited, detail::loop_frame* adopt
     robbed(*found.victim);
     return true;
   }
-  return run(w, found, [&] { w.count(&counters::leaps); });
+  return run_help(w, found);
 }
 
 loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {

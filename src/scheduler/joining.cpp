@@ -31,6 +31,7 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
   marked.waiting = false;
   // Awake: no need to be woken. Fails when the task is done, which is as well. relaxed as [TS4].
   t.state.compare_exchange_strong(word, marked.pack(), std::memory_order_relaxed, std::memory_order_relaxed);
+  w.rules.collect_help(w, {marked.thief, marked.epoch});
 }
 
 }  // namespace
