@@ -54,6 +54,7 @@ void sender::answer(worker& w) noexcept {
   if (w.dozing.load(std::memory_order_relaxed)) {  // the owner's own
     // Before it looks at the cells: who waits from now on finds it calm, and wakes it.
     w.calm();
+    box.looked_ns = 0;
     const std::uint32_t n = w.everybody.size();
     for (std::uint32_t i = 1; i < n; ++i) static_cast<void>(attempt(w, w.everybody[(w.number + i) % n]));
     return;
