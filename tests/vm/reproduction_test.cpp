@@ -114,9 +114,7 @@ TEST_F(reproduction_file, is_read_strictly) {
 }
 
 TEST_F(reproduction_file, settings_may_have_an_interval_of_deals) {
-  const auto with = [](const std::string& setting) {
-    return experiment_with(R"({"policy": "lazy_depth"})", setting);
-  };
+  const auto with = [](const std::string& setting) { return experiment_with(R"({"policy": "lazy_depth"})", setting); };
   EXPECT_EQ(load(with(R"({"policy": "sender", "delta": "{x}"})")).settings[0].delta, "{x}");
   EXPECT_EQ(load(with(R"({"policy": "sender", "delta": {"small": 5, "paper": 6}})"), "paper").settings[0].delta, "6");
   EXPECT_TRUE(load(with(R"({"policy": "sender", "steal_half": true})")).settings[0].config.steal_half);
@@ -184,7 +182,8 @@ TEST_F(reproduction_file, claims_hold_for_every_speed_of_communication) {
 }
 
 TEST_F(reproduction_file, metrics_may_be_ratios_and_differences) {
-  compared_metric metric{.name = "m", .title = "M", .counters = {"steals", "leaps"}, .per = "parks", .against = {}, .published = {}};
+  compared_metric metric{
+      .name = "m", .title = "M", .counters = {"steals", "leaps"}, .per = "parks", .against = {}, .published = {}};
   measured_point point = point_of("64", "A", 10);
   EXPECT_EQ(value_of(metric, point, {}), std::nullopt);
   point.row.runs = 7;  // sums over the runs are divided by sums
