@@ -65,11 +65,13 @@ void sender::answer(worker& w) noexcept {
   // A Poisson process has no memory: from now on it takes as long as ever.
   if (std::exchange(box.was_calm, false) && box.next_deal_ns < now_ns) box.next_deal_ns = now_ns + time_to_next(w);
   if (now_ns < box.next_deal_ns) return;
-  w.count(&counters::transfer_attempts);
-  w.count(&counters::transfer_wait_ns, static_cast<std::uint64_t>(std::exchange(box.able_for_ns, 0)));
   w.calm();
   worker* const to = any_other(w);
   worker* const waiter = w.owner_of_task();
+  if (to != nullptr) {
+    w.count(&counters::transfer_attempts);
+    w.count(&counters::transfer_wait_ns, static_cast<std::uint64_t>(std::exchange(box.able_for_ns, 0)));
+  }
   if (to != nullptr && !attempt(w, *to) && waiter != nullptr && waiter != to) static_cast<void>(attempt(w, *waiter));
   box.next_deal_ns = platform::now_ns() + time_to_next(w);
   // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does; or waits later,

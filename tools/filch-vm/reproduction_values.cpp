@@ -1,6 +1,7 @@
 #include "reproduction_values.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <stdexcept>
 
@@ -76,8 +77,8 @@ bool run_batch(const batch& all, const std::string& group, const simulation_requ
   return is_right;
 }
 
-// As filch bench measures it, all settings of a row in turns.
-void run_natively(const reproduction& what, const planned_runs& runs, std::vector<measured_point>& points) {
+// As filch bench measures it, all settings of a row in turns. False: it failed, with a line on stderr.
+bool run_natively(const reproduction& what, const planned_runs& runs, std::vector<measured_point>& points) {
   for (const std::string& x : runs.xs) {
     const std::vector<std::pair<std::string, std::string>> values{{"x", x}};
     std::vector<configuration> configurations;
@@ -85,19 +86,24 @@ void run_natively(const reproduction& what, const planned_runs& runs, std::vecto
       configurations.push_back(
           configuration_of(*std::ranges::find(what.settings, name, &compared_setting::name), values));
     }
-    const std::vector<result_row> rows =
-        native_rows(replaced(runs.workload, values), configurations, replaced(runs.workers, values), runs.seeds);
+    std::vector<result_row> rows;
+    try {
+      rows = native_rows(replaced(runs.workload, values), configurations, replaced(runs.workers, values), runs.seeds);
+    } catch (const std::runtime_error& error) {
+      fmt::print(stderr, "filch: {}: {}\n", runs.group, error.what());
+      return false;
+    }
     for (std::size_t i = 0; i < rows.size(); ++i) {
       points.push_back({runs.group, x, runs.settings[i], rows[i]});
     }
   }
+  return true;
 }
 
 bool run_group(const reproduction& what, const planned_runs& runs, simulation_request request,
                std::vector<measured_point>& points) {
   if (runs.is_native()) {
-    run_natively(what, runs, points);
-    return true;
+    return run_natively(what, runs, points);
   }
   request.machine = vm::load_machine(runs.machine, machine_folder());
   request.seeds = runs.seeds;
