@@ -1,6 +1,8 @@
 // From a runner known at run time to a peer known at compile time.
 #pragma once
 
+#include <stdexcept>
+
 #include "filch_peer.hpp"
 #include "openmp_peer.hpp"
 #include "serial_peer.hpp"
@@ -23,6 +25,8 @@ auto with_peer(runner on, Kernel&& kernel) {
       return kernel.template operator()<tbb_static_peer>();
     case runner::openmp:
       return kernel.template operator()<openmp_peer>();
+    case runner::analysed:
+      throw std::logic_error("what a computation is made of can be measured on the virtual machine only");
     case runner::serial:
       break;
   }

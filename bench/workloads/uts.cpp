@@ -90,6 +90,7 @@ constexpr std::size_t stack_bytes_per_level(runner on) {
     case runner::tbb_static:
       return 4000;
     case runner::openmp:
+    case runner::analysed:
       return 1300;
     case runner::serial:
       break;

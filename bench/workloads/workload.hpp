@@ -16,7 +16,8 @@ namespace filch::bench {
 
 /// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls. oneTBB's three ways of
 /// splitting loops (auto, simple, static) count as runners of their own; without loops they are one and the same.
-enum class runner { serial, filch, tbb, tbb_simple, tbb_static, openmp };
+/// `analysed` runs serially on the virtual machine and measures the computation itself (bench/vm/analysing_peer.hpp).
+enum class runner { serial, filch, tbb, tbb_simple, tbb_static, openmp, analysed };
 
 /// One workload at one size. Not thread-safe: one run at a time.
 class instance {

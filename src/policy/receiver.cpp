@@ -85,17 +85,27 @@ loot receiver::take_task(worker& thief, worker& victim, const lineage* only) noe
   transfer_cell& mine = mailbox_of(thief).transfer;
   const request what{.thief = thief.number, .epoch = only == nullptr ? 0 : only->epoch};
   mine.expect(room_of(thief));
+  const std::int64_t since_ns = platform::now_ns();
   if (!requests.put(what)) return {};
   victim.ask();
   wait_for_answer(thief, victim, only);
-  if (mine.read().what == transfer_cell::outcome::awaited && requests.withdraw(what)) return {};
+  if (mine.read().what == transfer_cell::outcome::awaited && requests.withdraw(what)) {
+    waited(thief, since_ns);
+    return {};
+  }
   // Answered; or claimed, and then the answer is a few instructions away.
   transfer_cell::answer got = mine.read();
   while (got.what == transfer_cell::outcome::awaited) {
     platform::pause();
     got = mine.read();
   }
+  waited(thief, since_ns);
+  thief.count(&counters::transfer_attempts);
   return got.what == transfer_cell::outcome::handed_over ? received(victim, got.tasks, what.epoch) : loot{};
+}
+
+void receiver::waited(worker& thief, std::int64_t since_ns) noexcept {
+  thief.count(&counters::transfer_wait_ns, static_cast<std::uint64_t>(platform::now_ns() - since_ns));
 }
 
 // Until it is there; or the activation that the thief asks for has ended; or it has taken too long. If the victim may

@@ -36,6 +36,7 @@ class receiver final : public private_policy {
   void respond(worker& w, mailbox& box) const noexcept;
   void wait_for_answer(worker& thief, worker& victim, const lineage* only) noexcept;
   void refuse_requests(worker& w) const noexcept;
+  static void waited(worker& thief, std::int64_t since_ns) noexcept;
 
   acquiring how_;
   bool steal_half_;

@@ -22,7 +22,11 @@ using deque::communication_cell;
 
 struct sender::mailbox final : cells {
   alignas(64) communication_cell cell;
-  alignas(64) std::int64_t next_deal_ns = 0;  ///< owner's
+  // The owner's.
+  alignas(64) std::int64_t next_deal_ns = 0;
+  std::int64_t looked_ns = 0;    ///< when it looked up last; 0: it had nothing to give then, or nobody was idle
+  std::int64_t able_for_ns = 0;  ///< since its last attempt: time between looks at both of which it had something
+  bool was_calm = false;         ///< nobody was idle after its last attempt
 };
 
 sender::sender(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins,
@@ -42,25 +46,57 @@ std::int64_t sender::time_to_next(worker& w) const noexcept {
 }
 
 void sender::answer(worker& w) noexcept {
-  if (!stock_of(w, 0)) return w.note_nothing();    // attention stays raised, the next push or chunk comes here again
+  mailbox& box = mailbox_of(w);
+  if (!stock_of(w, 0)) {  // attention stays raised, the next push or chunk comes here again
+    box.looked_ns = 0;
+    return w.note_nothing();
+  }
   if (w.dozing.load(std::memory_order_relaxed)) {  // the owner's own
     // Before it looks at the cells: who waits from now on finds it calm, and wakes it.
     w.calm();
+    box.looked_ns = 0;
     const std::uint32_t n = w.everybody.size();
     for (std::uint32_t i = 1; i < n; ++i) static_cast<void>(attempt(w, w.everybody[(w.number + i) % n]));
     return;
   }
-  mailbox& box = mailbox_of(w);
-  if (platform::now_ns() < box.next_deal_ns) return;
+  const std::int64_t now_ns = platform::now_ns();
+  if (box.looked_ns != 0) box.able_for_ns += now_ns - box.looked_ns;
+  box.looked_ns = now_ns;
+  // A Poisson process has no memory: from now on it takes as long as ever.
+  if (std::exchange(box.was_calm, false) && box.next_deal_ns < now_ns) box.next_deal_ns = now_ns + time_to_next(w);
+  if (now_ns < box.next_deal_ns) return;
   w.calm();
   worker* const to = any_other(w);
-  if (to != nullptr && !attempt(w, *to)) {
-    worker* const waiter = w.owner_of_task();
-    if (waiter != nullptr && waiter != to) static_cast<void>(attempt(w, *waiter));
+  worker* const waiter = w.owner_of_task();
+  if (to != nullptr) {
+    w.count(&counters::transfer_attempts);
+    w.count(&counters::transfer_wait_ns, static_cast<std::uint64_t>(std::exchange(box.able_for_ns, 0)));
   }
+  if (to != nullptr && !attempt(w, *to) && waiter != nullptr && waiter != to) static_cast<void>(attempt(w, *waiter));
   box.next_deal_ns = platform::now_ns() + time_to_next(w);
-  // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does.
-  if (w.idle.anybody()) w.raise();
+  // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does; or waits later,
+  // and then asks this worker.
+  if (w.idle.anybody() || is_awaited_by(w, waiter)) {
+    w.raise();
+  } else {
+    box.looked_ns = 0;
+    box.was_calm = true;
+  }
+}
+
+bool sender::is_awaited_by(const worker& w, const worker* waiter) noexcept {
+  if (waiter == nullptr) return false;
+  const auto seen = mailbox_of(*waiter).cell.look();
+  return seen && seen->wanted.epoch != 0 && seen->wanted.of == w.number;
+}
+
+// The mark of a waiter that sleeps ([TS4]) was set before it said that it waits ([CC1]).
+void sender::wake(worker& w, worker& to, const communication_cell::view& seen) noexcept {
+  if (seen.wanted.epoch == 0) {
+    w.idle.wake(to);
+  } else {
+    w.wake_waiter();
+  }
 }
 
 bool sender::attempt(worker& w, worker& to) const noexcept {
@@ -70,7 +106,7 @@ bool sender::attempt(worker& w, worker& to) const noexcept {
   const stock has = stock_of(w, seen->wanted.epoch);
   if (has.tasks != 0) {
     if (!deal_tasks(w, to, *seen, has)) return false;
-    w.idle.wake(to);
+    wake(w, to, *seen);
     return true;
   }
   if (has.loop == nullptr || !cell.reserve(*seen)) return false;
@@ -80,7 +116,7 @@ bool sender::attempt(worker& w, worker& to) const noexcept {
   }
   w.count(&counters::offers);
   cell.fill({.dealer = w.number, .tasks = {}});
-  w.idle.wake(to);
+  wake(w, to, *seen);
   w.idle.offered(w);
   return true;
 }
@@ -103,12 +139,16 @@ bool sender::deal_tasks(worker& w, worker& to, const communication_cell::view& s
 loot sender::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
   communication_cell& mine = mailbox_of(thief).cell;
   const deque::wish wanted = only == nullptr ? deque::wish{} : deque::wish{.of = only->thief, .epoch = only->epoch};
+  mailbox_of(thief).was_calm = false;  // who gets something deals at once, as in the paper
   mine.wait(wanted, room_of(thief));
   victim.ask();
   patience waiting(wait_ns);
-  while (mine.is_waiting() && waiting.go_on()) {
+  const std::uint32_t n = thief.everybody.size();
+  for (std::uint32_t i = 1; mine.is_waiting() && waiting.go_on(); ++i) {
     if (only != nullptr && !victim.activations.find(only->epoch)) break;
-    victim.ask();
+    // Of all who may deal to it, one after the other.
+    worker& next = only != nullptr ? victim : thief.everybody[(victim.number + i) % n];
+    if (&next != &thief) next.ask();
     if (thief.must_attend(nullptr)) answer(thief);
   }
   return end_wait(thief, wanted.epoch);
@@ -150,6 +190,19 @@ bool sender::collect(worker& w) noexcept {
   if (mailbox_of(w).cell.is_busy()) return false;
   const loot found = end_wait(w, 0);
   return found && run_found(w, found);
+}
+
+// As an idle worker: it waits in its sleep, too.
+bool sender::help_visible(worker& w, lineage awaited) noexcept {
+  if (!w.activations.has_room()) return stealing_policy::help_visible(w, awaited);
+  communication_cell& mine = mailbox_of(w).cell;
+  mine.wait({.of = awaited.thief, .epoch = awaited.epoch}, room_of(w));
+  return stealing_policy::help_visible(w, awaited) || !mine.is_waiting();
+}
+
+void sender::collect_help(worker& w, lineage awaited) noexcept {
+  if (mailbox_of(w).cell.is_busy()) return;
+  if (const loot found = end_wait(w, awaited.epoch)) run_help(w, found);
 }
 
 }  // namespace filch

@@ -7,12 +7,13 @@
 // reset when a worker gets something. A single task is dealt by one compare-and-swap; halves, and parts of loops, by
 // the two steps of Figure 3.
 //
-// Deviations. Workers look up only while somebody is without work: their attention is left raised for as long. Who
-// waits falls asleep, still waiting, and is woken by what it is dealt; until it has collected that, the dealer may take
-// it back. An owner that falls asleep at a join deals what
-// it has to all who wait, without regard to dates, since nobody knows when it would look up again. Who waits at a join
-// is dealt only what was made inside of the task that it waits for, by the worker that runs that; and since no other
-// can, that one looks at it whenever the worker chosen at random does not wait.
+// Deviations. Workers look up only while somebody is without work: their attention is left raised for as long, and who
+// gets idle asks everybody. A date that passed while nobody was idle is drawn anew, as if attempts had gone on in vain.
+// Who waits falls asleep, still waiting, and is woken by what it is dealt; until it has collected that, the dealer may
+// take it back. An owner that falls asleep at a join deals what it has to all who wait, without regard to dates, since
+// nobody knows when it would look up again. Who waits at a join is dealt only what was made inside of the task that it
+// waits for, by the worker that runs that; and since no other can, that one looks at it whenever the worker chosen at
+// random does not wait.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,8 @@ class sender final : public private_policy {
   [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
   bool collect(worker& w) noexcept override;
+  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept override;
+  void collect_help(worker& w, lineage awaited) noexcept override;
 
  private:
   loot take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
@@ -41,6 +44,9 @@ class sender final : public private_policy {
   [[nodiscard]] static mailbox& mailbox_of(const worker& w) noexcept;
   /// Whether something was dealt.
   [[nodiscard]] bool attempt(worker& w, worker& to) const noexcept;
+  /// Does that worker wait for something that only w can deal to it?
+  [[nodiscard]] static bool is_awaited_by(const worker& w, const worker* waiter) noexcept;
+  static void wake(worker& w, worker& to, const deque::communication_cell::view& seen) noexcept;
   [[nodiscard]] bool deal_tasks(worker& w, worker& to, const deque::communication_cell::view& seen,
                                 const stock& has) const noexcept;
   [[nodiscard]] std::int64_t time_to_next(worker& w) const noexcept;

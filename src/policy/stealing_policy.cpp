@@ -28,11 +28,13 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
   worker& victim = *found.victim;
   if (found.part) {
     return w.run_piece(found.part, victim, [&] {
+      w.occupied();
       w.count(&counters::transactions);
       robbed(victim);
       claimed();
     });
   }
+  w.occupied();
   robbed(victim);
   claimed();
   detail::slot& newest = found.first[found.count - 1];
@@ -72,6 +74,10 @@ bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
   });
 }
 
+bool stealing_policy::run_help(worker& w, const loot& found) noexcept {
+  return run(w, found, [&] { w.count(&counters::leaps); });
+}
+
 bool stealing_policy::acquire(worker& w) noexcept {
   const loot found = take_any(w);
   const bool ran = found && run_found(w, found);
@@ -86,12 +92,13 @@ bool stealing_policy::help(worker& w, lineage awaited, detail::loop_frame* adopt
   // [PP13] relaxed: should the record be used again by now, taking it fails.
   if (adopter != nullptr && found.part && found.part.p->whole.load(std::memory_order_relaxed) == adopter->whole) {
     if (!w.adopt_piece(found.part, *found.victim, *adopter)) return false;
+    w.occupied();
     w.count(&counters::leaps);
     w.count(&counters::transactions);
     robbed(*found.victim);
     return true;
   }
-  return run(w, found, [&] { w.count(&counters::leaps); });
+  return run_help(w, found);
 }
 
 loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {

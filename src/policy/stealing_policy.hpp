@@ -22,7 +22,7 @@ class stealing_policy : public policy, protected taker {
   bool acquire(worker& w) noexcept final;
   bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept final;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
-  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
+  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept override;
 
  protected:
   loot take(worker& thief, worker& victim, const lineage* only) noexcept final;
@@ -39,6 +39,8 @@ class stealing_policy : public policy, protected taker {
   [[nodiscard]] worker* any_other(worker& w) const noexcept { return victims_->choose(w); }
   /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
   bool run_found(worker& w, const loot& found) noexcept;
+  /// Waiting worker: runs what it has found. False: somebody else was faster.
+  bool run_help(worker& w, const loot& found) noexcept;
 
  private:
   template <class Claimed>

@@ -136,10 +136,12 @@ void detached_board::wait_as(worker& w, group_rest& group) noexcept {
       if (group.queue_first != nullptr) t = pop(group);
     }
     if (t != nullptr) {
+      w.occupied();
       w.run_taken(*t, nullptr);
       spinning.begin();
       continue;
     }
+    w.waits_for.begin();
     if (help_taken(w, group)) {
       spinning.begin();
       continue;
@@ -149,6 +151,7 @@ void detached_board::wait_as(worker& w, group_rest& group) noexcept {
     sleep(w, group);
     spinning.begin();
   }
+  w.occupied();
 }
 
 }  // namespace filch::detail

@@ -31,6 +31,7 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
   marked.waiting = false;
   // Awake: no need to be woken. Fails when the task is done, which is as well. relaxed as [TS4].
   t.state.compare_exchange_strong(word, marked.pack(), std::memory_order_relaxed, std::memory_order_relaxed);
+  w.rules.collect_help(w, {marked.thief, marked.epoch});
 }
 
 }  // namespace
@@ -50,15 +51,20 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
     // [TS3] acquire: what the task did, from [TS2]; and the thief's activation, from [TS1] or [TS5].
     std::uint64_t word = t.state.load(std::memory_order_acquire);
     const auto state = task_state::unpack(word);
-    if (state.finished()) return state.status == task_status::done ? join_result::done : join_result::failed;
+    if (state.finished()) {
+      w.occupied();
+      return state.status == task_status::done ? join_result::done : join_result::failed;
+    }
     if (state.status == task_status::batched) {
       // [TS9] relaxed: the slot is the owner's own work; the thief's claim [TS5] is of the same word.
       if (t.state.compare_exchange_strong(word, task_state{.status = task_status::reclaimed}.pack(),
                                           std::memory_order_relaxed, std::memory_order_relaxed)) {
+        w.occupied();
         return join_result::reclaimed;
       }
       continue;
     }
+    w.waits_for.begin();
     const bool taken = state.status == task_status::taken;
     if (taken && w.rules.help(w, {state.thief, state.epoch}, adopter)) {
       if (adopter != nullptr && adopter->next.load() != adopter->last.load()) return join_result::reclaimed;

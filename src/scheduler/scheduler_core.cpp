@@ -30,6 +30,8 @@ constexpr std::array counter_pairs{
     counter_pair{&counters::migrations, &statistics::migrations},
     counter_pair{&counters::parks, &statistics::parks},
     counter_pair{&counters::interrupts, &statistics::interrupts},
+    counter_pair{&counters::transfer_attempts, &statistics::transfer_attempts},
+    counter_pair{&counters::transfer_wait_ns, &statistics::transfer_wait_ns},
 };
 
 statistics total(const team& everybody) {
@@ -38,6 +40,8 @@ statistics total(const team& everybody) {
     for (const auto& [from, to] : counter_pairs) {
       sum.*to += (everybody[i].counted.*from).load(std::memory_order_relaxed);
     }
+    sum.idle_ns += everybody[i].idle_for.ns();
+    sum.wait_ns += everybody[i].waits_for.ns();
   }
   return sum;
 }
@@ -132,7 +136,9 @@ void scheduler_core::work(worker& w) noexcept {
   idle_.begin_search();
   // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
   while (!stopping_.load(std::memory_order_relaxed)) {
+    w.idle_for.begin();
     if (detached_task* const t = board_.pop_any()) {
+      w.occupied();
       idle_.end_search();
       w.count(&counters::steals);
       w.run_taken(*t, nullptr);
@@ -164,6 +170,8 @@ statistics scheduler_core::stats() const {
   const std::lock_guard lock(stats_mutex_);
   statistics sum = total(team_);
   for (const auto& pair : counter_pairs) sum.*pair.to -= forgotten_.*pair.to;
+  sum.idle_ns -= forgotten_.idle_ns;
+  sum.wait_ns -= forgotten_.wait_ns;
   return sum;
 }
 

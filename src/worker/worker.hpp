@@ -15,6 +15,7 @@
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
 #include "worker/activation_list.hpp"
+#include "worker/idle_time.hpp"
 #include "worker/piece_pool.hpp"
 #include "worker/task_state.hpp"
 
@@ -29,7 +30,8 @@ class team;
 struct counters {
   using value = platform::atomic<std::uint64_t>;
   value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, transactions{0},
-      synchronizations{0}, coalesced{0}, migrations{0}, parks{0}, interrupts{0};
+      synchronizations{0}, coalesced{0}, migrations{0}, parks{0}, interrupts{0}, transfer_attempts{0},
+      transfer_wait_ns{0};
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -83,9 +85,15 @@ class worker : public detail::worker_core {
   /// Owner. It has looked and had nothing to give.
   void note_nothing() noexcept;
 
-  void count(counters::value counters::* which) noexcept {
+  void count(counters::value counters::* which, std::uint64_t times = 1) noexcept {
     auto& c = counted.*which;
-    c.store(c.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // one writer
+    c.store(c.load(std::memory_order_relaxed) + times, std::memory_order_relaxed);  // one writer
+  }
+
+  /// It has something to run.
+  void occupied() noexcept {
+    idle_for.end();
+    waits_for.end();
   }
 
   /// Random bits for victim selection.
@@ -132,6 +140,8 @@ class worker : public detail::worker_core {
   std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
   piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says
   counters counted;                       ///< any thread may read
+  idle_time idle_for;                     ///< any thread may read; without a task
+  idle_time waits_for;                    ///< any thread may read; for what others run
   // What a waker looks at, on one cache line.
   alignas(64) platform::atomic<bool> sleeping{false};                 ///< any thread: idle and asleep; see sleepers
   platform::atomic<bool> dozing{false};                               ///< any thread: asleep, or nearly, in a wait

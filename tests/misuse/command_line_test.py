@@ -50,7 +50,8 @@ ROW_KEYS = {
 }
 COUNTERS = [
     "steals", "failed_steals", "leaps", "grows", "shrinks", "offers", "splits", "transactions", "synchronizations",
-    "coalesced", "migrations", "parks",
+    "coalesced", "migrations", "parks", "interrupts", "transfer_attempts", "transfer_wait_ns", "idle_ns",
+    "wait_ns",
 ]  # fmt: skip
 
 

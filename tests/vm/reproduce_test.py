@@ -32,7 +32,7 @@ class Misuse(command_line.MisuseTest):
     def test_names(self):
         self.check([], "no paper", "lazy")
         self.check(["lasy"], "'lasy'", "did you mean 'lazy'?")
-        self.check([""], "''", "papers are lazy")
+        self.check([""], "''", "papers are lazy, private-deques")
         self.check(["lazy/table3"], "'table3'", "did you mean 'table2'?", "table5", "figures7-9")
         self.check(["lazy/"], "''", "lazy has table2")
         self.check(["lazy/table2/x"], "'table2/x'")
@@ -127,6 +127,32 @@ class OtherExperiments(unittest.TestCase):
         lines = [line for line in finished.stdout.splitlines() if line.startswith("FAIL")]
         self.assertEqual(len(lines), 1)
         self.assertIn(self.experiment["claims"][0]["says"], lines[0])
+
+    def test_rows_of_this_machine(self):
+        self.experiment["settings"]["OpenMP"] = {"runner": "openmp"}
+        self.experiment["settings"]["sender"] = {"policy": "sender", "delta": 5000}
+        simulated = [name for name in self.experiment["settings"] if name not in ("OpenMP", "sender")]
+        for each in self.experiment["runs"]:
+            each.setdefault("settings", simulated)
+        here = {"group": "here", "machine": "this machine", "workload": "fib:15", "workers": "{x}", "x": [2], "seeds": 3}
+        self.experiment["runs"].append({**here, "settings": ["sender", "OpenMP"]})
+        self.experiment["metrics"].append({"name": "speed_up", "title": "Times faster"})
+        # It is 'filch bench' that measures, from the same folder.
+        finished = self.run_it()
+        self.assertEqual(finished.returncode, 1)
+        self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+        self.assertIn("here", finished.stderr)
+        shutil.copy(PROGRAM, self.folder / "bin")
+        self.assertEqual(run(QUICK, "--out", self.folder / "out", program=self.program).returncode, 0)
+        result = json.loads((self.folder / "out" / "lazy-table2.json").read_text())
+        points = [each for each in result["points"] if each["group"] == "here"]
+        self.assertEqual([each["setting"] for each in points], ["sender", "OpenMP"])
+        self.assertEqual([each["runner"] for each in points], ["filch", "openmp"])
+        for each in points:
+            self.assertEqual((each["machine"], each["workers"], each["runs"]), ("this machine", 2, 3))
+            self.assertGreater(each["values"]["speed_up"], 0)
+        self.assertEqual([each["values"]["transactions"] is None for each in points], [False, True])
+        self.assertTrue(all(each["holds"] for each in result["claims"]))
 
     def check_broken(self, *expected):
         finished = self.run_it()

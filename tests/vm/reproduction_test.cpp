@@ -96,6 +96,10 @@ TEST_F(reproduction_file, is_read_strictly) {
   EXPECT_THAT(error_of(experiment_with(R"("policy": "lazy_depth")", R"("policy": "lazy_depth,lace")")),
               HasSubstr("more than one"));
   EXPECT_THAT(error_of(experiment_with(R"("leaps")", R"("leap")")), HasSubstr("unknown counter 'leap'"));
+  EXPECT_THAT(error_of(experiment_with(R"("counters")", R"("per": "leap", "counters")")),
+              HasSubstr("unknown counter 'leap'"));
+  EXPECT_THAT(error_of(experiment_with(R"("counters")", R"("against": "C", "counters")")),
+              HasSubstr("unknown setting 'C'"));
   EXPECT_THAT(error_of(experiment_with(R"(">=")", R"(">")")), HasSubstr("none of >=, <= and =="));
   EXPECT_THAT(error_of(experiment_with(R"(["{group}", "A", 64])", R"(["H", "A", 64])")),
               HasSubstr("unknown group 'H'"));
@@ -107,6 +111,41 @@ TEST_F(reproduction_file, is_read_strictly) {
   EXPECT_THAT(error_of(experiment_with(R"("left")", R"("metric": "n", "left")")), HasSubstr("unknown metric 'n'"));
   EXPECT_THAT(error_of(experiment_with(R"({"G": {"A")", R"({"H": {"A")")), HasSubstr("unknown group 'H'"));
   EXPECT_THAT(error_of(experiment_with(R"({"G": {"A")", R"({"G": {"C")")), HasSubstr("unknown setting 'C'"));
+}
+
+TEST_F(reproduction_file, settings_may_have_an_interval_of_deals) {
+  const auto with = [](const std::string& setting) { return experiment_with(R"({"policy": "lazy_depth"})", setting); };
+  EXPECT_EQ(load(with(R"({"policy": "sender", "delta": "{x}"})")).settings[0].delta, "{x}");
+  EXPECT_EQ(load(with(R"({"policy": "sender", "delta": {"small": 5, "paper": 6}})"), "paper").settings[0].delta, "6");
+  EXPECT_TRUE(load(with(R"({"policy": "sender", "steal_half": true})")).settings[0].config.steal_half);
+  EXPECT_THAT(error_of(with(R"({"policy": "lace", "delta": 5})")), HasSubstr("policy 'lace' does not go with"));
+}
+
+TEST_F(reproduction_file, runs_may_be_on_this_machine) {
+  const auto with = [](const std::string& more, const std::string& claim = R"(["G", "B", "least"])") {
+    std::string text = experiment_with(R"(["G", "B", "least"])", claim);
+    const std::string last = R"("seeds": 1}],)";
+    text.replace(text.find(last), last.size(), R"("seeds": 1, "settings": ["A", "B"]}],)");
+    const std::string runs = R"("runs": [)";
+    text.replace(text.find(runs), runs.size(), runs + more);
+    const std::string settings = R"("settings": {)";
+    return text.replace(text.find(settings), settings.size(),
+                        settings + R"("N": {"policy": "lace"}, "M": {"policy": "lace"}, "O": {"runner": "openmp"},)");
+  };
+  const auto here = [](const std::string& settings) {
+    return R"({"group": "H", "machine": "this machine", "workload": "fib:5", "workers": "all", "x": ["all"], "seeds": 1,
+               "settings": )" +
+           settings + "},";
+  };
+  const std::string simulated = R"({"group": "I", "machine": "1x4", "workload": "fib:5", "workers": 4, "x": [4],
+                                    "seeds": 1, "settings": ["O"]},)";
+  const reproduction read = load(with(here(R"(["N", "O"])")));
+  EXPECT_TRUE(read.runs.front().is_native());
+  EXPECT_TRUE(read.settings[2].is_peer());
+  EXPECT_THAT(error_of(with(simulated)), HasSubstr("setting 'O' is a runner that cannot be simulated; group 'I'"));
+  EXPECT_THAT(error_of(with(here(R"(["B"])"))), HasSubstr("setting 'B' has more than a policy"));
+  EXPECT_THAT(error_of(with(here(R"(["N", "M"])"))), HasSubstr("two settings with the same policy"));
+  EXPECT_THAT(error_of(with(here(R"(["N"])"), R"(["H", "N", "least"])")), HasSubstr("only simulations are judged"));
 }
 
 // One point for each setting and x; `steals` is what is measured.
@@ -142,6 +181,26 @@ TEST_F(reproduction_file, claims_hold_for_every_speed_of_communication) {
   EXPECT_FALSE(judged[1].holds);
 }
 
+TEST_F(reproduction_file, metrics_may_be_ratios_and_differences) {
+  compared_metric metric{
+      .name = "m", .title = "M", .counters = {"steals", "leaps"}, .per = "parks", .against = {}, .published = {}};
+  measured_point point = point_of("64", "A", 10);
+  EXPECT_EQ(value_of(metric, point, {}), std::nullopt);
+  point.row.runs = 7;  // sums over the runs are divided by sums
+  point.row.counters->leaps = 5;
+  point.row.counters->parks = 3;
+  EXPECT_EQ(value_of(metric, point, {}), 5);
+  point.row.counters.reset();
+  EXPECT_EQ(value_of(metric, point, {}), std::nullopt);
+
+  metric.against = "B";
+  measured_point other = point_of("64", "B", 0);
+  point.row.seconds_median = 3;
+  other.row.seconds_median = 2;
+  EXPECT_EQ(value_of(metric, point, {point, point_of("8", "B", 0), point_of("64", "B", 0, 0.7)}), std::nullopt);
+  EXPECT_EQ(value_of(metric, point, {point, other}), 50);
+}
+
 TEST_F(reproduction_file, claims_about_what_failed_do_not_hold) {
   const reproduction read = load(experiment_with());
   const judged_claim judged = judge(read, {1.0}, {point_of("64", "A", 10)}).front();
@@ -174,9 +233,14 @@ TEST(reproduction, files_can_be_run_at_both_scales) {
       for (const char* const scale : {"small", "paper"}) {
         const reproduction read = load_reproduction(fs::path(REPRODUCE_FOLDER) / paper.name / (name + ".json"), scale);
         for (const planned_runs& runs : read.runs) {
-          EXPECT_NO_THROW(vm::load_machine(runs.machine, MACHINES_FOLDER)) << name << " " << scale;
+          if (!runs.is_native()) {
+            EXPECT_NO_THROW(vm::load_machine(runs.machine, MACHINES_FOLDER)) << name << " " << scale;
+          }
+          std::set<std::string> workloads;
           for (const compared_setting& setting : read.settings) {
-            const std::string workload = replaced(runs.workload, {{"x", runs.xs.front()}, {"way", setting.way}});
+            workloads.insert(replaced(runs.workload, {{"x", runs.xs.front()}, {"way", setting.way}}));
+          }
+          for (const std::string& workload : workloads) {
             EXPECT_NO_THROW(choose_workload(workload).make()) << name << " " << scale;
           }
         }

@@ -85,6 +85,7 @@ class Misuse(command_line.MisuseTest):
         self.simulate([*on, "--policy", "lazy_depth", "--loop", "auto"], "'lazy_depth'", "'auto'", "its loops are")
         self.simulate([*on, "--machin", "2x2"], "'--machin'", "did you mean '--machine'?")
         self.simulate([*on, "--sensitivity=2"], "--sensitivity")
+        self.simulate([*on, "--bound=2"], "--bound")
         self.simulate([*on, "--json", "missing/x.json"], "missing/x.json")
 
     def test_workloads(self):
@@ -128,6 +129,29 @@ class Simulate(unittest.TestCase):
             self.assertEqual(is_filch, row["counters"] is not None)
             self.assertEqual(row["runs"], 3 if is_filch and row["workers"] > 1 else 1)
         self.assertEqual([row["communication_factor"] for row in report["rows"][:39:13]], [1.0, 0.7, 1.3])
+
+    def test_bound(self):
+        on = ["fib:20/5", "--machine", "2x4", "--policy", "lace,receiver,sender", "--workers", "1,8", "--seeds", "5"]
+        found = rows(*on, "--bound")
+        bound_keys = ["t1", "t_inf", "branching_depth", "delta", "bound"]
+        self.assertTrue(all(list(row) == ROW_KEYS + bound_keys for row in found))
+        self.assertEqual({row["branching_depth"] for row in found}, {16})
+        (t1,) = {row["t1"] for row in found}
+        (t_inf,) = {row["t_inf"] for row in found}
+        self.assertGreater(t1, 50 * t_inf)
+        for row in found:
+            bounded = row["policy"] in ("receiver", "sender") and row["workers"] == 8
+            self.assertEqual(bounded, row["delta"] is not None, row)
+            self.assertEqual(bounded, row["bound"] is not None, row)
+            if bounded:
+                self.assertGreater(row["bound"], row["t1"] / 8 + row["t_inf"] * 7 / 8)
+            elif row["runner"] == "filch" and row["workers"] == 1:
+                self.assertAlmostEqual(row["virtual_seconds"], t1, delta=0.02 * t1)
+        table = run("simulate", *on, "--bound").stdout
+        for title in ["T1", "T_inf", "F", "delta", "bound"]:
+            self.assertIn(title, table.splitlines()[2].split())
+        # Nothing else changes.
+        self.assertEqual([{key: row[key] for key in ROW_KEYS} for row in found], rows(*on))
 
     def test_same_seed_same_bytes(self):
         first = simulated_text(*self.MANY, "--processes", "2")

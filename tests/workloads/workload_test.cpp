@@ -26,6 +26,7 @@ namespace {
 void run_on(runner on, int workers, instance& subject) {
   switch (on) {
     case runner::serial:
+    case runner::analysed:
       subject.run(on);
       return;
     case runner::filch: {
@@ -61,6 +62,8 @@ std::string name_of(runner on) {
   switch (on) {
     case runner::serial:
       return "serial";
+    case runner::analysed:
+      return "analysed";
     case runner::filch:
       return "filch";
     case runner::tbb:

@@ -76,39 +76,89 @@ void require_name(std::string_view kind, const std::string& name, const texts& k
 }
 
 compared_setting setting_of(const std::string& name, const ordered_json& object) {
-  require_keys(fmt::format("setting '{}'", name), object, {}, {"policy", "join", "loop", "way", "push_half"});
+  require_keys(fmt::format("setting '{}'", name), object, {},
+               {"policy", "join", "loop", "way", "steal_half", "push_half", "delta", "runner"});
   const auto option = [&](const char* key) {
     return object.contains(key) ? std::optional(object.at(key).get<std::string>()) : std::nullopt;
   };
   const filch_settings settings{.policies = option("policy").value_or("standard"),
                                 .joins = option("join"),
                                 .loops = option("loop"),
+                                .steal_half = object.value("steal_half", false),
                                 .push_half = object.value("push_half", false)};
   const std::vector<configuration> configurations = filch_configurations(settings);
   if (configurations.size() != 1) reject(fmt::format("setting '{}' is more than one combination", name));
-  return {.name = name, .way = object.value("way", ""), .config = configurations.front()};
+  compared_setting setting{.name = name,
+                           .way = object.value("way", ""),
+                           .delta = object.contains("delta") ? text_of(object.at("delta")) : std::string{},
+                           .config = configurations.front()};
+  if (!setting.delta.empty() && setting.config.policy != "sender") {
+    reject(fmt::format("setting '{}' has a delta, which policy '{}' does not go with", name, setting.config.policy));
+  }
+  if (object.contains("runner")) {
+    if (object.size() != 1) reject(fmt::format("setting '{}' has a runner and something else", name));
+    const std::vector<bench::runner> runners = peer_runners(object.at("runner").get<std::string>());
+    if (runners.size() != 1) reject(fmt::format("setting '{}' is more than one runner", name));
+    setting.config = {.runner = runners.front()};
+  }
+  return setting;
 }
 
-planned_runs runs_of(const ordered_json& object, const texts& all_settings) {
+// What can be measured in one go on real processors: policies and other runners, as they are.
+void require_native(const compared_setting& setting) {
+  const configuration& config = setting.config;
+  if (!config.join.empty() || !config.loop.empty() || config.steal_half || config.push_half) {
+    reject(fmt::format("setting '{}' has more than a policy, a delta or a runner; runs on {} do not know that",
+                       setting.name, planned_runs::native));
+  }
+}
+
+void require_settings(const planned_runs& runs, const std::vector<compared_setting>& settings) {
+  texts runners;
+  for (const std::string& name : runs.settings) {
+    const auto found = std::ranges::find(settings, name, &compared_setting::name);
+    if (found == settings.end()) reject(fmt::format("unknown setting '{}'", name));
+    if (runs.is_native()) {
+      require_native(*found);
+      runners.push_back(std::string{runner_name(found->config.runner)} + "/" + found->config.policy);
+    } else if (found->is_peer()) {
+      reject(fmt::format("setting '{}' is a runner that cannot be simulated; group '{}' has to leave it out", name,
+                         runs.group));
+    }
+  }
+  std::ranges::sort(runners);
+  if (std::ranges::adjacent_find(runners) != runners.end()) {
+    reject(fmt::format("group '{}' on {} has two settings with the same policy or runner", runs.group,
+                       planned_runs::native));
+  }
+}
+
+planned_runs runs_of(const ordered_json& object, const std::vector<compared_setting>& all) {
   require_keys("a run", object, {"group", "machine", "workload", "workers", "x", "seeds"}, {"settings"});
   planned_runs runs{.group = object.at("group"),
                     .machine = object.at("machine"),
                     .workload = object.at("workload"),
                     .workers = text_of(object.at("workers")),
                     .xs = texts_of(object.at("x")),
-                    .settings = object.contains("settings") ? texts_of(object.at("settings")) : all_settings,
+                    .settings = object.contains("settings") ? texts_of(object.at("settings"))
+                                                            : names_in(all, &compared_setting::name),
                     .seeds = object.at("seeds")};
-  for (const std::string& name : runs.settings) {
-    require_name("setting", name, all_settings);
-  }
+  require_settings(runs, all);
   return runs;
 }
 
 compared_metric metric_of(const ordered_json& object) {
-  require_keys("a metric", object, {"name", "title"}, {"counters", "published"});
-  compared_metric metric{.name = object.at("name"), .title = object.at("title"), .counters = {}, .published = {}};
+  require_keys("a metric", object, {"name", "title"}, {"counters", "per", "against", "published"});
+  compared_metric metric{.name = object.at("name"),
+                         .title = object.at("title"),
+                         .counters = {},
+                         .per = object.value("per", ""),
+                         .against = object.value("against", ""),
+                         .published = {}};
   if (object.contains("counters")) metric.counters = texts_of(object.at("counters"));
-  for (const std::string& name : metric.counters) {
+  texts named = metric.counters;
+  if (!metric.per.empty()) named.push_back(metric.per);
+  for (const std::string& name : named) {
     if (std::ranges::find(counters, name, &counter::name) == counters.end()) reject("unknown counter '" + name + "'");
   }
   const ordered_json published = object.value("published", ordered_json::object());
@@ -139,10 +189,12 @@ place place_of(const ordered_json& array, const std::string& group) {
 void require_place(const place& where, const reproduction& within) {
   require_name("group", where.group, names_in(within.runs, &planned_runs::group));
   require_name("setting", where.setting, names_in(within.settings, &compared_setting::name));
+  const auto runs = std::ranges::find(within.runs, where.group, &planned_runs::group);
+  if (runs->is_native())
+    reject(fmt::format("a claim is about '{}', on {}; only simulations are judged", where.group, planned_runs::native));
   if (where.x == place::largest || where.x == place::least) {
     return;
   }
-  const auto runs = std::ranges::find(within.runs, where.group, &planned_runs::group);
   if (where.x.empty() ? runs->xs.size() != 1 : std::ranges::find(runs->xs, where.x) == runs->xs.end()) {
     reject(where.x.empty() ? fmt::format("a claim does not say which of the rows of '{}' it is about", where.group)
                            : fmt::format("group '{}' has no '{}'", where.group, where.x));
@@ -180,10 +232,12 @@ reproduction reproduction_of(const ordered_json& object) {
   }
   const texts settings = names_in(result.settings, &compared_setting::name);
   for (const ordered_json& each : object.at("runs")) {
-    result.runs.push_back(runs_of(each, settings));
+    result.runs.push_back(runs_of(each, result.settings));
   }
   for (const ordered_json& each : object.at("metrics")) {
     result.metrics.push_back(metric_of(each));
+    const std::string& against = result.metrics.back().against;
+    if (!against.empty()) require_name("setting", against, settings);
     for (const published_figure& figure : result.metrics.back().published) {
       require_name("group", figure.group, names_in(result.runs, &planned_runs::group));
       require_name("setting", figure.setting, settings);

@@ -20,7 +20,11 @@ namespace filch::cli {
 struct compared_setting {
   std::string name;        ///< as the paper calls it
   std::string way;         ///< what {way} stands for in workloads
-  configuration config{};  ///< without workers
+  std::string delta;       ///< of policy sender, in nanoseconds; {x} is replaced; empty: left to the library
+  configuration config{};  ///< without workers and delta
+
+  /// Not one of filch's: measured on real processors only.
+  bool is_peer() const { return config.runner != bench::runner::filch; }
 };
 
 /// Workloads on one machine: some rows of the tables. {x} and {way} in texts are replaced.
@@ -28,10 +32,14 @@ struct planned_runs {
   std::string group;  ///< names the rows
   std::string machine;
   std::string workload;
-  std::string workers;
+  std::string workers;                ///< on this machine: or "all"
   std::vector<std::string> xs;        ///< one row for each
   std::vector<std::string> settings;  ///< names
-  int seeds;
+  int seeds;                          ///< runs of each row
+
+  /// On the real processors of this machine. Such rows are shown and not judged.
+  bool is_native() const { return machine == native; }
+  static constexpr std::string_view native = "this machine";
 };
 
 /// A figure that the paper gives.
@@ -47,6 +55,8 @@ struct compared_metric {
   std::string name;
   std::string title;
   std::vector<std::string> counters;  ///< whose sum it is, an average over the runs; none: the speed-up
+  std::string per;                    ///< a counter that the sum is divided by; or empty
+  std::string against;                ///< a setting: by how many per cent the time is longer than under that; or empty
   std::vector<published_figure> published;
 };
 

@@ -19,6 +19,8 @@ std::string number(double value) { return value >= 1000 ? fmt::format("{:.0f}", 
 
 std::string number(const std::optional<double>& value) { return value ? number(*value) : "?"; }
 
+std::string cell(const std::optional<double>& value) { return value ? number(*value) : "-"; }
+
 const measured_point* find_point(const reproduction_result& result, const std::string& group, const std::string& x,
                                  const std::string& setting) {
   const auto found = std::ranges::find_if(result.points, [&](const measured_point& each) {
@@ -47,7 +49,8 @@ std::string table(const reproduction_result& result, const compared_metric& metr
       for (const compared_setting& each : result.what.settings) {
         const measured_point* const point = find_point(result, runs.group, x, each.name);
         const bool is_planned = std::ranges::find(runs.settings, each.name) != runs.settings.end();
-        cells.push_back(point != nullptr ? number(value_of(metric, point->row)) : (is_planned ? "failed" : ""));
+        cells.push_back(point != nullptr ? cell(value_of(metric, *point, result.points))
+                                         : (is_planned ? "failed" : ""));
         if (is_published(metric, each.name)) {
           const published_figure* const figure = find_published(metric, runs.group, x, each.name);
           cells.push_back(figure != nullptr ? fmt::format("({})", number(figure->value)) : "");
@@ -81,18 +84,19 @@ ordered_json point_json(const reproduction_result& result, const measured_point&
                     {"setting", point.setting},
                     {"workload", point.row.workload},
                     {"size", point.row.size},
-                    {"machine", point.row.simulated->machine},
+                    {"machine", point.row.simulated ? point.row.simulated->machine : std::string{planned_runs::native}},
+                    {"runner", runner_name(config.runner)},
                     {"communication_factor", point.communication_factor()},
                     {"policy", config.policy},
                     {"join", config.join},
                     {"loop", config.loop},
                     {"workers", config.workers},
                     {"runs", point.row.runs},
-                    {"virtual_seconds", point.row.seconds_median},
+                    {point.row.simulated ? "virtual_seconds" : "seconds", point.row.seconds_median},
                     {"values", ordered_json::object()},
                     {"paper", ordered_json::object()}};
   for (const compared_metric& metric : result.what.metrics) {
-    json["values"][metric.name] = value_of(metric, point.row);
+    json["values"][metric.name] = optional_json(value_of(metric, point, result.points));
     if (const auto* const figure = find_published(metric, point.group, point.x, point.setting)) {
       json["paper"][metric.name] = figure->value;
     }

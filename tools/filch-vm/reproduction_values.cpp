@@ -1,6 +1,7 @@
 #include "reproduction_values.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <stdexcept>
 
@@ -8,6 +9,7 @@
 
 #include "counters.hpp"
 #include "data_folder.hpp"
+#include "native_rows.hpp"
 #include "option_value.hpp"
 #include "simulated_rows.hpp"
 #include "simulated_run.hpp"
@@ -24,6 +26,17 @@ struct planned_point {
   configuration config;
 };
 
+// The setting's configuration, but for workers.
+configuration configuration_of(const compared_setting& setting,
+                               const std::vector<std::pair<std::string, std::string>>& values) {
+  constexpr int longest_ns = 1'000'000'000;
+  configuration config = setting.config;
+  if (!setting.delta.empty()) {
+    config.deal_interval_ns = parse_integer("delta", replaced(setting.delta, values), 1, longest_ns);
+  }
+  return config;
+}
+
 // All runs of one workload on one machine, which share the serial run.
 struct batch {
   std::string workload;
@@ -37,7 +50,7 @@ std::vector<batch> batches_of(const reproduction& what, const planned_runs& runs
     for (const std::string& name : runs.settings) {
       const compared_setting& setting = *std::ranges::find(what.settings, name, &compared_setting::name);
       const std::vector<std::pair<std::string, std::string>> values{{"x", x}, {"way", setting.way}};
-      configuration config = setting.config;
+      configuration config = configuration_of(setting, values);
       config.workers = parse_integer("workers", replaced(runs.workers, values), 1, machine.hardware_threads());
       const std::string workload = replaced(runs.workload, values);
       auto found = std::ranges::find(batches, workload, &batch::workload);
@@ -64,8 +77,34 @@ bool run_batch(const batch& all, const std::string& group, const simulation_requ
   return is_right;
 }
 
+// As filch bench measures it, all settings of a row in turns. False: it failed, with a line on stderr.
+bool run_natively(const reproduction& what, const planned_runs& runs, std::vector<measured_point>& points) {
+  for (const std::string& x : runs.xs) {
+    const std::vector<std::pair<std::string, std::string>> values{{"x", x}};
+    std::vector<configuration> configurations;
+    for (const std::string& name : runs.settings) {
+      configurations.push_back(
+          configuration_of(*std::ranges::find(what.settings, name, &compared_setting::name), values));
+    }
+    std::vector<result_row> rows;
+    try {
+      rows = native_rows(replaced(runs.workload, values), configurations, replaced(runs.workers, values), runs.seeds);
+    } catch (const std::runtime_error& error) {
+      fmt::print(stderr, "filch: {}: {}\n", runs.group, error.what());
+      return false;
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      points.push_back({runs.group, x, runs.settings[i], rows[i]});
+    }
+  }
+  return true;
+}
+
 bool run_group(const reproduction& what, const planned_runs& runs, simulation_request request,
                std::vector<measured_point>& points) {
+  if (runs.is_native()) {
+    return run_natively(what, runs, points);
+  }
   request.machine = vm::load_machine(runs.machine, machine_folder());
   request.seeds = runs.seeds;
   bool is_right = true;
@@ -90,7 +129,7 @@ std::vector<double> values_at(const place& where, const compared_metric& metric,
   for (const measured_point& point : points) {
     if (point.group == where.group && point.setting == where.setting && point.communication_factor() == factor &&
         (is_any || point.x == where.x)) {
-      values.push_back(value_of(metric, point.row));
+      if (const auto value = value_of(metric, point, points)) values.push_back(*value);
     }
   }
   return values;
@@ -149,15 +188,34 @@ bool measure(const reproduction& what, const std::vector<double>& communication_
   return is_right;
 }
 
-double value_of(const compared_metric& metric, const result_row& row) {
+std::optional<double> value_of(const compared_metric& metric, const measured_point& point,
+                               const std::vector<measured_point>& points) {
+  const result_row& row = point.row;
+  if (!metric.against.empty()) {
+    const auto other = std::ranges::find_if(points, [&](const measured_point& each) {
+      return each.group == point.group && each.x == point.x && each.setting == metric.against &&
+             each.communication_factor() == point.communication_factor();
+    });
+    if (other == points.end()) {
+      return std::nullopt;
+    }
+    return 100 * (row.seconds_median / other->row.seconds_median - 1);
+  }
   if (metric.counters.empty()) {
     return 1 / row.ratio_to_serial;
   }
+  if (!row.counters) {
+    return std::nullopt;
+  }
+  const auto counted = [&](const std::string& name) {
+    return static_cast<double>(*row.counters.*std::ranges::find(counters, name, &counter::name)->member);
+  };
   double sum = 0;
   for (const std::string& name : metric.counters) {
-    sum += static_cast<double>(*row.counters.*std::ranges::find(counters, name, &counter::name)->member);
+    sum += counted(name);
   }
-  return sum / static_cast<double>(row.runs);
+  const double among = metric.per.empty() ? static_cast<double>(row.runs) : counted(metric.per);
+  return among == 0 ? std::nullopt : std::optional(sum / among);
 }
 
 const published_figure* find_published(const compared_metric& metric, const std::string& group, const std::string& x,

@@ -20,7 +20,8 @@ struct measured_point {
   std::string setting;
   result_row row;
 
-  double communication_factor() const { return row.simulated->communication_factor; }
+  /// 1 on real processors.
+  double communication_factor() const { return row.simulated ? row.simulated->communication_factor : 1; }
 };
 
 /// A claim with the values that it was judged by.
@@ -35,13 +36,15 @@ struct judged_claim {
 /// `text` with each {name} replaced by its value.
 std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& values);
 
-/// Runs all of it on virtual machines. False: some runs failed or were wrong, each with a line on stderr, and there is
-/// no point for them. Throws std::runtime_error when there is no such machine or workload.
+/// Runs all of it, on virtual machines and on this one. False: some runs failed or were wrong, each with a line on
+/// stderr, and there is no point for them. Throws std::runtime_error when there is no such machine or workload.
 bool measure(const reproduction& what, const std::vector<double>& communication_factors, std::size_t processes,
              std::vector<measured_point>& points);
 
-/// The average over a row's runs.
-double value_of(const compared_metric& metric, const result_row& row);
+/// The average over a point's runs. Nothing where there is none: of a runner without counters, or where the setting
+/// that the metric compares with failed. `points` are all that were measured.
+std::optional<double> value_of(const compared_metric& metric, const measured_point& point,
+                               const std::vector<measured_point>& points);
 
 /// What the paper found in that place, if it says so.
 const published_figure* find_published(const compared_metric& metric, const std::string& group, const std::string& x,

@@ -39,6 +39,7 @@ Examples:
   filch simulate uts --machine opteron-6168 --policy lace --join leapfrog,random --workers 1,16,48
   filch simulate uts:T3L --machine opteron-6168 --workers 48 --seeds 1
   filch simulate nqueens --machine machines/local.json --sensitivity --json nqueens.json
+  filch simulate cilksort --machine xeon-x7550 --workers 30 --policy receiver,sender --bound
   filch simulate nqueens_loop --machine ultrasparc-t2 --policy lazy_breadth,lazy_depth,lazy_depth2 --workers 8,64
 )";
 
@@ -64,6 +65,7 @@ simulation_request read_request(const CLI::App& app) {
     request.seeds = parse_integer("--seeds", *seeds, 1, most_seeds);
   }
   request.processes = processes_of(app);
+  request.bounds = is_set(app, "--bound");
   return request;
 }
 
@@ -122,6 +124,9 @@ command add_simulate_command(CLI::App& root) {
   add_text(*app, "--seeds",
            fmt::format("Number of seeds, and of runs of each row (default: {})", simulation_request{}.seeds), "N");
   app->add_flag("--sensitivity")->description("Also with communication 30 % faster and 30 % slower");
+  app->add_flag("--bound")->description(
+      "Also what the computation is made of: work T1, span T_inf and branching depth F; and, for policies "
+      "with private deques, the delay of communication and the bound on the time that follows");
   add_text(*app, "--processes", "Simulations at a time; changes no result (default: one for each processor)", "N");
   add_text(*app, "--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
            "FILE");

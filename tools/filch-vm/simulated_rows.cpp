@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "process_pool.hpp"
 #include "sampler.hpp"
 #include "simulated_run.hpp"
+#include "transfer_bound.hpp"
 
 namespace filch::cli {
 
@@ -35,6 +37,7 @@ struct row_of_runs {
   std::size_t first_job;
   std::size_t jobs;
   std::size_t serial_job;
+  std::optional<std::size_t> analysis_job;
 };
 
 // All runs of one workload and what they are for.
@@ -48,7 +51,9 @@ class experiment {
  private:
   void add_row(const configuration& config, double factor, const vm::machine_description& machine, int seeds);
   samples samples_of(const row_of_runs& row) const;
+  std::optional<computation_bound> bound_of(const row_of_runs& row, const std::optional<statistics>& counted) const;
   bool report_error(const row_of_runs& row) const;
+  bool report_error(std::size_t job) const;
 
   const simulation_request& request_;
   const workload_choice& choice_;
@@ -57,6 +62,8 @@ class experiment {
   std::vector<job> jobs_;
   std::vector<run_outcome> outcomes_;
   std::size_t serial_job_ = 0;
+  std::optional<std::size_t> analysis_job_;
+  const configuration analysis_{.runner = bench::runner::analysed};
 };
 
 experiment::experiment(const simulation_request& request, const workload_choice& choice)
@@ -66,6 +73,10 @@ experiment::experiment(const simulation_request& request, const workload_choice&
   rows_.reserve(factors * (request.configurations.size() + 1));  // and to these
   for (const double factor : request.communication_factors) {
     machines_.push_back(vm::scaled(request.machine, factor));
+    if (request.bounds) {
+      analysis_job_ = jobs_.size();
+      jobs_.push_back({&machines_.back(), &analysis_, request.first_seed});
+    }
     serial_job_ = jobs_.size();
     add_row({.runner = bench::runner::serial}, factor, machines_.back(), 1);
     for (const configuration& config : request.configurations) {
@@ -78,7 +89,7 @@ experiment::experiment(const simulation_request& request, const workload_choice&
 
 void experiment::add_row(const configuration& config, double factor, const vm::machine_description& machine,
                          int seeds) {
-  rows_.push_back({config, factor, jobs_.size(), static_cast<std::size_t>(seeds), serial_job_});
+  rows_.push_back({config, factor, jobs_.size(), static_cast<std::size_t>(seeds), serial_job_, analysis_job_});
   for (int i = 0; i < seeds; ++i) {
     jobs_.push_back({&machine, &rows_.back().config, request_.first_seed + static_cast<std::uint64_t>(i)});
   }
@@ -100,7 +111,8 @@ bool experiment::run(std::vector<result_row>& rows) {
       continue;
     }
     rows.push_back(make_result_row(choice_, tasks, row.config, samples_of(row)));
-    rows.back().simulated = simulated_on{request_.machine.name, row.communication_factor};
+    rows.back().simulated =
+        simulated_on{request_.machine.name, row.communication_factor, bound_of(row, rows.back().counters)};
   }
   return is_right;
 }
@@ -119,19 +131,47 @@ samples experiment::samples_of(const row_of_runs& row) const {
   return taken;
 }
 
+std::optional<computation_bound> experiment::bound_of(const row_of_runs& row,
+                                                      const std::optional<statistics>& counted) const {
+  if (!row.analysis_job) {
+    return std::nullopt;
+  }
+  const bench::computation& of = outcomes_[*row.analysis_job].computation;
+  computation_bound bounded{.work_s = of.work_s, .span_s = of.span_s, .branching_depth = of.branching_depth};
+  const std::optional<double> constant = transfer_constant(row.config.policy);
+  if (!constant || !counted) {
+    return bounded;
+  }
+  bounded.delay_s = transfer_delay_s(*counted);
+  if (bounded.delay_s) {
+    const double step_s = transfer_step_s(*jobs_[row.first_job].machine, row.config.workers);
+    bounded.bound_s = transfer_bound_s(of, row.config.workers, *bounded.delay_s, step_s, *constant);
+  }
+  return bounded;
+}
+
 bool experiment::report_error(const row_of_runs& row) const {
+  if (row.analysis_job && report_error(*row.analysis_job)) {
+    return true;
+  }
   for (std::size_t i = row.first_job; i < row.first_job + row.jobs; ++i) {
-    const run_outcome& outcome = outcomes_[i];
-    const bool has_error = outcome.error.front() != '\0';
-    if (has_error || !outcome.is_right) {
-      const std::string what =
-          has_error ? outcome.error.data() : fmt::format("wrong result '{}'", outcome.result.data());
-      fmt::print(stderr, "filch: {}: {} (simulated {}, seed {})\n", choice_.label(), what, describe(row.config),
-                 jobs_[i].seed);
+    if (report_error(i)) {
       return true;
     }
   }
   return false;
+}
+
+bool experiment::report_error(std::size_t job) const {
+  const run_outcome& outcome = outcomes_[job];
+  const bool has_error = outcome.error.front() != '\0';
+  if (!has_error && outcome.is_right) {
+    return false;
+  }
+  const std::string what = has_error ? outcome.error.data() : fmt::format("wrong result '{}'", outcome.result.data());
+  fmt::print(stderr, "filch: {}: {} (simulated {}, seed {})\n", choice_.label(), what, describe(*jobs_[job].config),
+             jobs_[job].seed);
+  return true;
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ struct simulation_request {
   std::uint64_t first_seed = 1;
   int seeds = 21;
   std::size_t processes = 1;  ///< simulations at a time; changes no result
+  bool bounds = false;        ///< rows have a computation_bound
 };
 
 /// The value of --processes; left out, one for each processor. Throws std::invalid_argument.

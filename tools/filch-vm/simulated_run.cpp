@@ -49,7 +49,8 @@ run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t 
     simulated.run([&] {
       instance.prepare();
       if (!outcome.is_filch) {
-        outcome.seconds = timed(instance, bench::runner::serial);
+        outcome.seconds = timed(instance, config.runner);
+        outcome.computation = bench::recorder.measured();
         return;
       }
       scheduler pool(options_of(config));

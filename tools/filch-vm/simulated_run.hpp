@@ -8,6 +8,7 @@
 #include <filch/vm/simulation.hpp>
 
 #include "configuration.hpp"
+#include "span.hpp"
 #include "workload.hpp"
 
 namespace filch::cli {
@@ -16,6 +17,7 @@ namespace filch::cli {
 struct run_outcome {
   double seconds = 0;  ///< virtual
   statistics counters{};
+  bench::computation computation{};  ///< of runner `analysed`
   bool is_filch = false;
   bool is_right = false;
   std::array<char, 160> result{};

@@ -16,7 +16,8 @@ namespace filch::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> runner_names{"serial", "filch", "tbb", "tbb-simple", "tbb-static", "openmp"};
+constexpr std::array<std::string_view, 7> runner_names{"serial",     "filch",  "tbb",     "tbb-simple",
+                                                       "tbb-static", "openmp", "analysed"};
 
 // Where a setting was left out, one empty name stands for it: the library then decides.
 std::vector<std::string> names_in(std::string_view option, const std::optional<std::string>& text) {
@@ -125,7 +126,7 @@ class interval {
 std::string_view runner_name(bench::runner runner) { return runner_names.at(static_cast<std::size_t>(runner)); }
 
 std::string describe(const configuration& config) {
-  if (config.runner == bench::runner::serial) {
+  if (config.runner == bench::runner::serial || config.runner == bench::runner::analysed) {
     return std::string{runner_name(config.runner)};
   }
   std::string name{runner_name(config.runner)};

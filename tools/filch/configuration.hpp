@@ -31,7 +31,7 @@ struct configuration {
   bool operator==(const configuration&) const = default;
 };
 
-/// "serial", "filch", "tbb", "tbb-simple", "tbb-static" or "openmp".
+/// "serial", "filch", "tbb", "tbb-simple", "tbb-static", "openmp" or "analysed".
 std::string_view runner_name(bench::runner runner);
 
 /// For messages: "filch/lace/leapfrog/auto with 2 workers", "serial".

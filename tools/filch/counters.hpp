@@ -15,7 +15,7 @@ struct counter {
   std::uint64_t statistics::* member;
 };
 
-inline constexpr std::array<counter, 13> counters{{{"steals", &statistics::steals},
+inline constexpr std::array<counter, 17> counters{{{"steals", &statistics::steals},
                                                    {"failed_steals", &statistics::failed_steals},
                                                    {"leaps", &statistics::leaps},
                                                    {"grows", &statistics::grows},
@@ -27,7 +27,11 @@ inline constexpr std::array<counter, 13> counters{{{"steals", &statistics::steal
                                                    {"coalesced", &statistics::coalesced},
                                                    {"migrations", &statistics::migrations},
                                                    {"parks", &statistics::parks},
-                                                   {"interrupts", &statistics::interrupts}}};
+                                                   {"interrupts", &statistics::interrupts},
+                                                   {"transfer_attempts", &statistics::transfer_attempts},
+                                                   {"transfer_wait_ns", &statistics::transfer_wait_ns},
+                                                   {"idle_ns", &statistics::idle_ns},
+                                                   {"wait_ns", &statistics::wait_ns}}};
 
 /// Adds what was counted between two readings.
 inline void add_difference(statistics& sum, const statistics& before, const statistics& after) {

@@ -75,6 +75,8 @@ std::unique_ptr<executor> make_executor(const configuration& config) {
       return make_tbb_executor(config.runner, config.workers);
     case bench::runner::openmp:
       return make_openmp_executor(config.workers);
+    case bench::runner::analysed:
+      break;
   }
   throw std::logic_error("a runner without an executor");
 }

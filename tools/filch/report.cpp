@@ -39,6 +39,11 @@ ordered_json counters_json(const result_row& row) {
   return result;
 }
 
+template <class T>
+ordered_json optional_json(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
 ordered_json row_json(const result_row& row) {
   const bool is_filch = row.config.runner == bench::runner::filch;
   const auto only_filch = [&](std::string_view text) { return is_filch ? ordered_json(text) : ordered_json(nullptr); };
@@ -54,7 +59,7 @@ ordered_json row_json(const result_row& row) {
                     {"seconds_min", row.seconds_min},
                     {"runs", row.runs},
                     {"tasks", row.tasks},
-                    {"ns_per_task", ns_per_task ? ordered_json(*ns_per_task) : ordered_json(nullptr)},
+                    {"ns_per_task", optional_json(ns_per_task)},
                     {"ratio_to_serial", row.ratio_to_serial},
                     {"ratio_low", row.ratio_interval.low},
                     {"ratio_high", row.ratio_interval.high},
@@ -64,12 +69,27 @@ ordered_json row_json(const result_row& row) {
     json["virtual_seconds"] = row.seconds_median;
     json["machine"] = row.simulated->machine;
     json["communication_factor"] = row.simulated->communication_factor;
+    if (const auto& bounded = row.simulated->bounded) {
+      json["t1"] = bounded->work_s;
+      json["t_inf"] = bounded->span_s;
+      json["branching_depth"] = bounded->branching_depth;
+      json["delta"] = optional_json(bounded->delay_s);
+      json["bound"] = optional_json(bounded->bound_s);
+    }
   }
   return json;
 }
 
 std::string plural(int count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string seconds_cell(const std::optional<double>& seconds) { return seconds ? format_seconds(*seconds) : "-"; }
+
+void add_bound(std::vector<std::string>& cells, const computation_bound& bounded) {
+  cells.insert(cells.end(),
+               {format_seconds(bounded.work_s), format_seconds(bounded.span_s), std::to_string(bounded.branching_depth),
+                seconds_cell(bounded.delay_s), seconds_cell(bounded.bound_s)});
 }
 
 }  // namespace
@@ -93,6 +113,11 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
   if (is_simulated) {
     columns.insert(columns.end(), {{"speed-up", right}, {"communication", right}});
   }
+  const bool is_bounded =
+      std::ranges::any_of(rows, [](const result_row& row) { return row.simulated && row.simulated->bounded; });
+  if (is_bounded) {
+    columns.insert(columns.end(), {{"T1", right}, {"T_inf", right}, {"F", right}, {"delta", right}, {"bound", right}});
+  }
   text_table table(columns);
   for (const result_row& row : rows) {
     const std::optional<double> ns_per_task = row.ns_per_task();
@@ -110,6 +135,9 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
     if (is_simulated) {
       cells.push_back(fmt::format("{:.2f}", 1 / row.ratio_to_serial));
       cells.push_back(fmt::format("x {:g}", row.simulated ? row.simulated->communication_factor : 1.0));
+    }
+    if (is_bounded) {
+      add_bound(cells, *row.simulated->bounded);
     }
     table.add_row(std::move(cells));
   }

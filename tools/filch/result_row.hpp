@@ -15,10 +15,20 @@
 
 namespace filch::cli {
 
+/// What a computation is made of, and what that says about its time with private deques (docs/simulation.md).
+struct computation_bound {
+  double work_s;
+  double span_s;
+  std::uint64_t branching_depth;
+  std::optional<double> delay_s{};  ///< of communication, as measured; policies with private deques only
+  std::optional<double> bound_s{};  ///< on the expected time; only where the model applies
+};
+
 /// Where a simulated row was run.
 struct simulated_on {
   std::string machine;
-  double communication_factor;  ///< by which communication is slower than on that machine
+  double communication_factor;                 ///< by which communication is slower than on that machine
+  std::optional<computation_bound> bounded{};  ///< if that was asked for
 };
 
 struct result_row {

@@ -1,0 +1,47 @@
+// How long a worker had nothing to run.
+#pragma once
+
+#include <cstdint>
+
+#include <filch/platform/memory.hpp>
+
+#include "platform/clock.hpp"
+
+namespace filch {
+
+/// The owner begins and ends a stretch of it; any thread reads, also in the middle of one.
+class idle_time {
+ public:
+  /// Does nothing when it has begun already.
+  void begin() noexcept {
+    if (lasts_) return;
+    lasts_ = true;
+    sum_ns_ -= platform::now_ns();
+    publish();
+  }
+  /// Does nothing when it has not begun.
+  void end() noexcept {
+    if (!lasts_) return;
+    lasts_ = false;
+    sum_ns_ += platform::now_ns();
+    publish();
+  }
+
+  /// Any thread. Nanoseconds, those of a stretch that lasts included.
+  [[nodiscard]] std::uint64_t ns() const noexcept {
+    const auto word = static_cast<std::int64_t>(word_.load(std::memory_order_relaxed));
+    return static_cast<std::uint64_t>((word >> 1) + (word % 2 != 0 ? platform::now_ns() : 0));
+  }
+
+ private:
+  // One word, so that a reader never sees half of a change. relaxed: a number to look at, nothing depends on it.
+  void publish() noexcept {
+    word_.store(static_cast<std::uint64_t>(2 * sum_ns_ + (lasts_ ? 1 : 0)), std::memory_order_relaxed);
+  }
+
+  bool lasts_ = false;
+  std::int64_t sum_ns_ = 0;  ///< while a stretch lasts: less the time when it began
+  platform::atomic<std::uint64_t> word_{0};
+};
+
+}  // namespace filch
