@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <filch/detail/bag_part.hpp>
+#include <filch/detail/task_part.hpp>
 
 #include "loop/share_bag.hpp"
 #include "policy/policy.hpp"
@@ -120,15 +121,25 @@ bool continue_bag(bag_part& part) noexcept {
   return false;
 }
 
-void fail_bag(bag_part& part) noexcept {
-  worker& w = owner_of(part);
+void note_failure(bag_part& part) noexcept {
   {
-    const std::lock_guard lock(w.home->core().loops_mutex());
+    const std::lock_guard lock(owner_of(part).home->core().loops_mutex());
     if (part.whole.error == nullptr) part.whole.error = std::current_exception();
   }
   part.whole.ended.store(true, std::memory_order_relaxed);  // [BW1]
+}
+
+void fail_bag(bag_part& part) noexcept {
+  worker& w = owner_of(part);
+  note_failure(part);
   drop_all(w, part);
   wait_for_taken(w, part);
+}
+
+void reject_split(std::size_t had, std::size_t kept, std::size_t gave) {
+  throw std::logic_error("filch: split() of a task of '" + std::to_string(had) + "' units kept '" +
+                         std::to_string(kept) + "' and gave '" + std::to_string(gave) +
+                         "'; let the two add up to what the task had");
 }
 
 void rethrow_from(bag_whole& whole) {

@@ -4,6 +4,9 @@
 // items of it. A part is the worker's private segment, and a list of the chunks that it has shared: each a piece on
 // offer, like one of a loop. Who takes a chunk begins a part of his own.
 //
+// A task that can be split (filch/adaptive.hpp) is such a bag too: the private segment is the task, a chunk is what it
+// was split into. What is said of items here holds for its units of work.
+//
 // Invariants
 //  1. Private items are the owner's; they are shared by the owner only, between its own instructions, the oldest first.
 //  2. A chunk belongs to the worker who shared it until somebody else takes its piece, and to that one from then on.
@@ -60,12 +63,23 @@ class bag_part {
 
   /// Private items.
   [[nodiscard]] virtual std::size_t size() const noexcept = 0;
-  /// Makes the oldest `count` private items a chunk. Null when there is no memory for one.
+  /// Makes the oldest `count` private items a chunk. Null when there is no memory for one, or a task does not split.
   [[nodiscard]] virtual bag_chunk* cut(std::size_t count) noexcept = 0;
   /// Makes the items of a chunk private, where no others are.
   virtual void put_back(bag_chunk& chunk) noexcept = 0;
   /// Destroys all private items.
   virtual void drop() noexcept = 0;
+
+  /// Does anybody want something, or are some of the `has` private items to be shared unasked?
+  [[nodiscard]] bool must_share(std::size_t has) const noexcept {
+    return w.attention.load(std::memory_order_relaxed) == nullptr ||  // [AT1]
+                                                                      // [PP7] relaxed: the owner's own piece.
+           (has >= share_at && (shown == nullptr || shown->state.load(std::memory_order_relaxed) != shown_word));
+  }
+  /// The same between two items, when the bag may have ended as well.
+  [[nodiscard]] bool must_look(std::size_t has) const noexcept {
+    return must_share(has) || whole.stop != nullptr || whole.ended.load(std::memory_order_relaxed);  // [BW1]
+  }
 
   worker_core& w;
   bag_whole& whole;
@@ -99,7 +113,10 @@ class bag_part {
 /// No private item is left: takes back a chunk; or waits for those that others have. False: nothing is left.
 [[gnu::noinline]] bool continue_bag(bag_part& part) noexcept;
 
-/// Notes the exception in flight and drops what is left of the part.
+/// Notes the exception in flight, the bag's first or not, and ends the bag.
+[[gnu::cold, gnu::noinline]] void note_failure(bag_part& part) noexcept;
+
+/// The same, and drops what is left of the part.
 [[gnu::cold, gnu::noinline]] void fail_bag(bag_part& part) noexcept;
 
 /// The bag ended early: throws its exception, if that is why.
