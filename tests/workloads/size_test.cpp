@@ -92,7 +92,7 @@ TEST(size, of_flat_loop_has_a_grain) {
 }
 
 TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
-  for (const std::string name : {"matching", "mis", "dfs"}) {
+  for (const std::string name : {"matching", "mis", "dfs", "dfs_coalesced"}) {
     for (const std::string size : {"", "5", "grid2d", "grid/5", "/5", "rmat5", " rmat/5", "rMat/5"}) {
       EXPECT_THAT(error_of(name, size),
                   testing::StartsWith(name + ": size '" + size +
@@ -113,6 +113,10 @@ TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
     EXPECT_EQ(error_of(name, "grid2d/1024"), "no error");
     EXPECT_EQ(error_of(name, "grid3d/49836032"), "no error");
   }
+  EXPECT_EQ(error_of("dfs_tasks", "grid3d/1000000"), "no error");
+  EXPECT_EQ(error_of("dfs_tasks", "rlg/1000001"),
+            "dfs_tasks: size 'rlg/1000001' has '1000001' vertices, more than the 1000000 that may be tasks; try "
+            "dfs_tasks:rlg/1000000");
 }
 
 TEST(size, of_sorts_may_begin_with_a_kind_of_numbers) {
