@@ -236,8 +236,9 @@ workload make_workload(std::string name, std::string summary, searching how) {
 }  // namespace
 
 workload dfs_workload() {
-  return make_workload("dfs", "what can be reached in a graph: a graph and its number of vertices, the items of a bag",
-                       searching::bag);
+  return make_workload(
+      "dfs", "what can be reached in a graph: a graph and its number of vertices, or file/PATH, the items of a bag",
+      searching::bag);
 }
 
 workload dfs_tasks_workload() {

@@ -94,9 +94,10 @@ TEST(size, of_flat_loop_has_a_grain) {
 TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
   for (const std::string name : {"matching", "mis", "dfs", "dfs_coalesced"}) {
     for (const std::string size : {"", "5", "grid2d", "grid/5", "/5", "rmat5", " rmat/5", "rMat/5"}) {
-      EXPECT_THAT(error_of(name, size),
-                  testing::StartsWith(name + ": size '" + size +
-                                      "' does not begin with grid2d/, grid3d/, rlg/ or rmat/; try " + name + ":rlg/"));
+      EXPECT_THAT(
+          error_of(name, size),
+          testing::StartsWith(name + ": size '" + size +
+                              "' does not begin with grid2d/, grid3d/, rlg/, rmat/ or file/; try " + name + ":rlg/"));
     }
     for (const std::string number : {"", "x", "-", "5x", " 5", "1e3", "5/5"}) {
       EXPECT_THAT(error_of(name, "rmat/" + number),
