@@ -54,8 +54,8 @@ struct filch_peer {
 
   /// See serial_peer.
   template <class Task>
-  static void adaptive(Task&& task, std::size_t budget) {
-    filch::adaptive(task, {.budget = budget});
+  static void adaptive(Task&& task, std::size_t budget, termination end) {
+    filch::adaptive(task, {.budget = budget, .end = end});
   }
 
  private:

@@ -104,7 +104,7 @@ struct openmp_peer {
 
   /// See serial_peer, and for_each_dynamic.
   template <class Task>
-  static void adaptive(Task&& task, std::size_t budget) {
+  static void adaptive(Task&& task, std::size_t budget, termination /*end*/) {
 #pragma omp taskgroup
     run_adaptive(task, budget);
   }

@@ -74,7 +74,7 @@ struct serial_peer {
 
   /// Runs a task that does at most `budget` units in step(budget), and may be split.
   template <class Task>
-  static void adaptive(Task&& task, std::size_t budget) {
+  static void adaptive(Task&& task, std::size_t budget, termination /*end*/) {
     while (task.step(budget)) {
     }
   }

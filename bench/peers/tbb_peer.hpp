@@ -91,7 +91,7 @@ struct tbb_peer_with {
   /// See serial_peer. oneTBB has nothing like it; this is what its users write: between two steps, half of a long task
   /// becomes another one, asked for or not.
   template <class Task>
-  static void adaptive(Task&& task, std::size_t budget) {
+  static void adaptive(Task&& task, std::size_t budget, termination /*end*/) {
     group all;
     run_adaptive(all, task, budget);
     all.wait();

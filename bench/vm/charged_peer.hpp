@@ -74,9 +74,9 @@ struct charged_peer {
 
   /// See serial_peer. Its steps are charged by what they do.
   template <class Task>
-  static void adaptive(Task&& task, std::size_t budget) {
+  static void adaptive(Task&& task, std::size_t budget, termination end) {
     spawn.done();
-    filch::adaptive(task, {.budget = budget});
+    filch::adaptive(task, {.budget = budget, .end = end});
   }
 
  private:

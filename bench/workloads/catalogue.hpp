@@ -35,5 +35,6 @@ workload samplesort_workload();
 workload dfs_workload();
 workload dfs_tasks_workload();
 workload dfs_coalesced_workload();
+workload dfs_counted_workload();
 
 }  // namespace filch::bench

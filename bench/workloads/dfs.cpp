@@ -1,10 +1,11 @@
-// dfs, dfs_tasks and dfs_coalesced: which vertices of a graph can be reached from vertex 0, as in the private-deques
-// paper (Acar, Charguéraud, Rainey 2013, Sections 5 and 6). The paper calls it pseudo-DFS: on one worker it goes deep
-// first, on several in whatever order. Whoever is first to mark a vertex has to look at its neighbours.
+// dfs, dfs_tasks, dfs_coalesced and dfs_counted: which vertices of a graph can be reached from vertex 0, as in the
+// private-deques paper (Acar, Charguéraud, Rainey 2013, Sections 5 and 6). The paper calls it pseudo-DFS: on one worker
+// it goes deep first, on several in whatever order. Whoever is first to mark a vertex has to look at its neighbours.
 //
 // `dfs_tasks` makes a task of each vertex. In `dfs` the vertices are items of a bag that grows while it is processed.
 // `dfs_coalesced` is Section 5 of the paper: a task is a vector of vertices, of which it treats so many in a step; a
-// split gives half of them. No stack gets as deep as the search.
+// split gives half of them. In `dfs_counted` its end is found by counting tasks, as the paper does it. No stack gets as
+// deep as the search.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -129,7 +130,7 @@ class coalesced_search {
   std::vector<std::uint32_t> open_;
 };
 
-enum class searching { tasks, bag, coalesced };
+enum class searching { tasks, bag, coalesced, counted };
 
 template <class Peer>
 void search(const graph& g, marks& found, searching how) {
@@ -141,7 +142,9 @@ void search(const graph& g, marks& found, searching how) {
     case searching::bag:
       return Peer::for_each_dynamic(source, body, sharing{});
     case searching::coalesced:
-      return Peer::adaptive(coalesced_search(g, found, {source}), vertices_of_a_step);
+      return Peer::adaptive(coalesced_search(g, found, {source}), vertices_of_a_step, termination::join);
+    case searching::counted:
+      return Peer::adaptive(coalesced_search(g, found, {source}), vertices_of_a_step, termination::counted);
   }
 }
 
@@ -248,6 +251,11 @@ workload dfs_tasks_workload() {
 workload dfs_coalesced_workload() {
   return make_workload("dfs_coalesced", "dfs with vertices coalesced into tasks that are split when somebody asks",
                        searching::coalesced);
+}
+
+workload dfs_counted_workload() {
+  return make_workload("dfs_counted", "dfs_coalesced, whose workers wait for nothing but count their tasks",
+                       searching::counted);
 }
 
 }  // namespace filch::bench

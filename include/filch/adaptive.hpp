@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <type_traits>
@@ -36,11 +37,20 @@ concept adaptive_task = std::is_nothrow_move_constructible_v<Task> && std::is_no
                           { task.split() } -> std::convertible_to<std::optional<Task>>;
                         };
 
+/// How the end of a call is found.
+enum class termination : std::uint8_t {
+  join,    ///< a worker waits for what it has split off, and runs parts of that meanwhile
+  counted  ///< workers wait for nothing; each counts what it made and what ended, and the caller, when idle, compares
+};
+
 /// How an adaptive task is run.
 struct adaptive_options {
   /// Units of a step. 0: as many as take about a microsecond, found by the clock and remembered by each worker for each
   /// type of task. What is asked for in the middle of a step waits until its end; each step costs some nanoseconds.
   std::size_t budget = 0;
+  /// `counted` is how the paper does it. Then a worker whose task is at its end is free at once for whatever there is,
+  /// and a call costs one allocation more, of a cache line for each worker.
+  termination end = termination::join;
 };
 
 /// Runs the task, and all that is split off it, until nothing is left.
@@ -77,7 +87,7 @@ struct adaptive_options {
 template <class Task>
   requires adaptive_task<std::remove_reference_t<Task>>
 void adaptive(Task&& task, adaptive_options how = {}) {
-  detail::run_adaptive(task, how.budget);
+  detail::run_adaptive(task, how.budget, how.end == termination::counted);
 }
 
 /// The same, which ends early once a stop is requested: between two steps.
@@ -85,7 +95,7 @@ void adaptive(Task&& task, adaptive_options how = {}) {
 template <class Task>
   requires adaptive_task<std::remove_reference_t<Task>>
 loop_status adaptive(Task&& task, adaptive_options how, const std::stop_token& stop) {
-  return detail::run_adaptive(task, how.budget, &stop);
+  return detail::run_adaptive(task, how.budget, how.end == termination::counted, &stop);
 }
 
 }  // namespace filch

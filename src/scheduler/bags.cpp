@@ -6,12 +6,14 @@
 #include <utility>
 
 #include <filch/detail/bag_part.hpp>
+#include <filch/detail/task_counts.hpp>
 #include <filch/detail/task_part.hpp>
 
 #include "loop/share_bag.hpp"
 #include "policy/policy.hpp"
 #include "scheduler/joining.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/worker.hpp"
 
@@ -83,6 +85,10 @@ sharing resolve(const worker_core& w, sharing how) {
 
 void begin_bag(bag_part& part, piece* stolen) noexcept {
   worker& w = owner_of(part);
+  // What was stolen runs in an activation that has just begun: the number before the part's.
+  if (part.whole.counts != nullptr && stolen != nullptr) {
+    part.outer_activation = part.whole.counts->enter(w, part.frame.number - 1);
+  }
   if (ends(part)) {
     part.drop();
     return;
@@ -134,6 +140,37 @@ void fail_bag(bag_part& part) noexcept {
   note_failure(part);
   drop_all(w, part);
   wait_for_taken(w, part);
+}
+
+void count_part(bag_part& part) noexcept {
+  task_counts& counts = *part.whole.counts;
+  counts.enter(part.w, part.outer_activation);
+  counts.count_ended(part.w, part.ended);
+}
+
+void wait_for_counts(task_counts& counts) noexcept {
+  auto& w = static_cast<worker&>(counts.caller);
+  patience spinning;
+  while (!counts.all_ended()) {
+    // What was made in an activation of this call belongs to the call: docs/protocols/wait.md.
+    const auto help = [&](std::uint32_t number, std::uint64_t activation) {
+      return number != w.number && w.rules.help(w, {static_cast<std::uint16_t>(number), activation}, nullptr);
+    };
+    if (counts.any_active(help)) {
+      spinning.begin();
+      continue;
+    }
+    if (w.must_attend(w.head.load())) attend(w);
+    if (spinning.go_on()) continue;
+    doze_unless(w, [&] {
+      w.idle.begin_wait();
+      return counts.all_ended() || counts.any_active([&](std::uint32_t number, std::uint64_t activation) {
+        return number != w.number && w.rules.help_visible(w, {static_cast<std::uint16_t>(number), activation});
+      });
+    });
+    w.idle.end_wait();
+    spinning.begin();
+  }
 }
 
 void reject_split(std::size_t had, std::size_t kept, std::size_t gave) {

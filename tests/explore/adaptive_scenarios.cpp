@@ -100,6 +100,7 @@ void explore_beside(const options& chosen, adaptive_options how) {
 
 void add_adaptive(scenario_list& to) {
   constexpr adaptive_options one{.budget = 1};
+  constexpr adaptive_options counted{.budget = 1, .end = termination::counted};
   to.push_back({"adaptive_standard", "a task that is split when somebody asks",
                 [] { explore_units(small(2, "lace", "transitive"), 4, one); }});
   to.push_back({"adaptive_standard_of_three", "the same, and split again by who has half of it",
@@ -116,6 +117,22 @@ void add_adaptive(scenario_list& to) {
       {"adaptive_exception", "a call that ends early", [] { explore_failure(small(2, "lace", "transitive"), one); }});
   to.push_back(
       {"adaptive_beside", "two calls side by side", [] { explore_beside(small(3, "lace", "transitive"), one); }});
+  to.push_back({"counted_standard", "tasks that are counted, split when somebody asks",
+                [] { explore_units(small(2, "lace", "transitive"), 4, counted); }});
+  to.push_back({"counted_standard_of_three", "the same, and split again by who has half of it",
+                [] { explore_units(small(3, "lace", "transitive"), 4, counted); }});
+  to.push_back({"counted_unasked", "tasks that are counted, split whenever nothing is on offer",
+                [] { explore_units(small(3, "chase_lev", "transitive"), 4, counted); }});
+  to.push_back({"counted_lazy", "tasks that are counted, and kept on offer",
+                [] { explore_units(small(2, "lazy_breadth", "transitive"), 4, counted); }});
+  to.push_back({"counted_receiver", "tasks that are counted, and asked for",
+                [] { explore_units(small(2, "receiver", "transitive"), 4, counted); }});
+  to.push_back({"counted_sender", "tasks that are counted, and dealt",
+                [] { explore_units(small(2, "sender", "transitive"), 4, counted); }});
+  to.push_back({"counted_exception", "a call that ends early, and whose tasks are counted",
+                [] { explore_failure(small(3, "lace", "transitive"), counted); }});
+  to.push_back({"counted_beside", "two calls side by side, each with counts",
+                [] { explore_beside(small(3, "lace", "transitive"), counted); }});
 }
 
 }  // namespace filch::explore

@@ -74,7 +74,8 @@ class unbalanced_search {
 class adaptive_tasks : public testing::TestWithParam<tests::configuration> {
  protected:
   scheduler pool{GetParam().options()};
-  const std::vector<adaptive_options> ways{{}, {.budget = 1}, {.budget = 20}};
+  const std::vector<adaptive_options> ways{
+      {}, {.budget = 1}, {.budget = 20}, {.end = termination::counted}, {.budget = 1, .end = termination::counted}};
 };
 
 TEST_P(adaptive_tasks, trees_without_balance) {

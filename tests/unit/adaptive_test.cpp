@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,16 +56,19 @@ struct tree_search {
 static_assert(adaptive_task<interval_task> && adaptive_task<tree_search>);
 static_assert(!adaptive_task<const tree_search> && !adaptive_task<std::vector<int>>);
 
-class adaptive_everywhere : public testing::TestWithParam<tests::configuration> {
+using parameters = std::tuple<tests::configuration, termination>;
+
+class adaptive_everywhere : public testing::TestWithParam<parameters> {
  protected:
-  scheduler pool{GetParam().options()};
+  [[nodiscard]] static adaptive_options with(std::size_t budget) { return {budget, std::get<1>(GetParam())}; }
+  scheduler pool{std::get<0>(GetParam()).options()};
 };
 
 TEST_P(adaptive_everywhere, every_unit_once) {
   for (const std::size_t budget : {0U, 1U, 7U, 1'000'000U}) {
     for (const std::size_t size : {0U, 1U, 2U, 5000U}) {
       account units(size);
-      pool.run([&] { adaptive(interval_task(units, 0, size), {.budget = budget}); });
+      pool.run([&] { adaptive(interval_task(units, 0, size), with(budget)); });
       EXPECT_EQ(units.first_not(1), size) << "budget " << budget;
     }
   }
@@ -74,7 +78,7 @@ TEST_P(adaptive_everywhere, work_that_grows) {
   for (const std::size_t budget : {0U, 1U, 64U}) {
     account units(20'000);
     tree_search task{&units};
-    pool.run([&] { adaptive(task, {.budget = budget}); });
+    pool.run([&] { adaptive(task, with(budget)); });
     EXPECT_EQ(units.first_not(1), units.size()) << "budget " << budget;
     EXPECT_TRUE(task.open.empty());
   }
@@ -91,9 +95,10 @@ TEST_P(adaptive_everywhere, nested) {
     account* looped;
     std::size_t first;
     std::size_t last;
+    adaptive_options how;
     bool step(std::size_t budget) {
       for (; budget != 0 && first != last; --budget, ++first) {
-        fork_join([this] { adaptive(interval_task(*inner, 100 * first, 100 * first + 100), {.budget = 3}); },
+        fork_join([this] { adaptive(interval_task(*inner, 100 * first, 100 * first + 100), how); },
                   [this] { parallel_for(10 * first, 10 * first + 10, [this](std::size_t i) { looped->ran(i); }); });
       }
       return first != last;
@@ -101,12 +106,12 @@ TEST_P(adaptive_everywhere, nested) {
     std::optional<nesting> split() {
       if (last - first < 2) return std::nullopt;
       const std::size_t middle = first + (last - first) / 2;
-      return nesting{inner, looped, middle, std::exchange(last, middle)};
+      return nesting{inner, looped, middle, std::exchange(last, middle), how};
     }
   };
   pool.run([&] {
-    fork_join([&] { adaptive(nesting{&inner, &looped, 0, outer}, {.budget = 1}); },
-              [&] { adaptive(interval_task(beside, 0, beside.size()), {.budget = 10}); });
+    fork_join([&] { adaptive(nesting{&inner, &looped, 0, outer, with(3)}, with(1)); },
+              [&] { adaptive(interval_task(beside, 0, beside.size()), with(10)); });
   });
   EXPECT_EQ(inner.first_not(1), inner.size());
   EXPECT_EQ(looped.first_not(1), looped.size());
@@ -143,7 +148,7 @@ TEST_P(adaptive_everywhere, an_exception_ends_it_and_drops_the_rest) {
     const auto running = std::make_shared<std::atomic<int>>(0);
     pool.run([&] {
       try {
-        adaptive(failing{&units, 0, units.size(), bad, running}, {.budget = 5});
+        adaptive(failing{&units, 0, units.size(), bad, running}, with(5));
         ADD_FAILURE() << "nothing was thrown";
       } catch (const std::runtime_error& error) {
         EXPECT_EQ(error.what(), "unit " + std::to_string(bad));
@@ -170,12 +175,12 @@ TEST_P(adaptive_everywhere, a_stop_ends_it) {
   std::atomic<std::size_t> steps{0};
   pool.run([&] {
     endless task{&steps, &source};
-    EXPECT_EQ(adaptive(task, {}, source.get_token()), loop_status::stopped);
+    EXPECT_EQ(adaptive(task, with(0), source.get_token()), loop_status::stopped);
     const std::size_t before = steps;
-    EXPECT_EQ(adaptive(task, {}, source.get_token()), loop_status::stopped);
+    EXPECT_EQ(adaptive(task, with(0), source.get_token()), loop_status::stopped);
     EXPECT_EQ(steps, before) << "stopped already when it began";
     account units(100);
-    EXPECT_EQ(adaptive(interval_task(units, 0, 100), {}, std::stop_source().get_token()), loop_status::complete);
+    EXPECT_EQ(adaptive(interval_task(units, 0, 100), with(0), std::stop_source().get_token()), loop_status::complete);
     EXPECT_EQ(units.first_not(1), units.size());
   });
 }
@@ -193,7 +198,7 @@ TEST_P(adaptive_everywhere, empty_tasks_do_no_harm) {
     std::optional<generous> split() { return generous{into, last, last}; }
   };
   account units(3000);
-  pool.run([&] { adaptive(generous{&units, 0, units.size()}); });
+  pool.run([&] { adaptive(generous{&units, 0, units.size()}, with(0)); });
   EXPECT_EQ(units.first_not(1), units.size());
 }
 
@@ -213,11 +218,19 @@ TEST_P(adaptive_everywhere, is_split_when_somebody_is_idle) {
     }
   };
   std::atomic<int> steps{0};
-  pool.run([&] { adaptive(meeting{&steps, 2}); });
+  pool.run([&] { adaptive(meeting{&steps, 2}, with(0)); });
   EXPECT_GE(steps, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(unit, adaptive_everywhere, testing::ValuesIn(tests::configurations({2, 3})), tests::name_of);
+std::string name_of_parameters(const testing::TestParamInfo<parameters>& info) {
+  const auto& [configuration, end] = info.param;
+  return configuration.name() + (end == termination::counted ? "_counted" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(unit, adaptive_everywhere,
+                         testing::Combine(testing::ValuesIn(tests::configurations({2, 3})),
+                                          testing::Values(termination::join, termination::counted)),
+                         name_of_parameters);
 
 // With `receiver` nothing is given before somebody asks; other policies begin with an offer.
 

@@ -92,7 +92,7 @@ TEST(size, of_flat_loop_has_a_grain) {
 }
 
 TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
-  for (const std::string name : {"matching", "mis", "dfs", "dfs_coalesced"}) {
+  for (const std::string name : {"matching", "mis", "dfs", "dfs_coalesced", "dfs_counted"}) {
     for (const std::string size : {"", "5", "grid2d", "grid/5", "/5", "rmat5", " rmat/5", "rMat/5"}) {
       EXPECT_THAT(
           error_of(name, size),

@@ -27,6 +27,7 @@
 namespace filch::detail {
 
 struct bag_whole;
+class task_counts;
 
 /// Items that are shared, taken and taken back together. On the heap.
 struct bag_chunk {
@@ -47,6 +48,7 @@ struct bag_whole {
   bag_kind kind;  ///< not `inherited`
   std::size_t chunk;
   const std::stop_token* stop;
+  task_counts* counts = nullptr;  ///< of a call whose parts do not wait for one another
   /// The rest is dropped: somebody threw, or a stop was requested. [BW1] relaxed: a hint to end early; the exception is
   /// handed over under a lock, and by the joins of the pieces.
   platform::atomic<bool> ended{false};
@@ -94,6 +96,9 @@ class bag_part {
   /// is. (No other piece of this worker ever has that word.)
   const task* shown = nullptr;
   std::uint64_t shown_word = 0;
+  // Where tasks are counted:
+  std::uint64_t ended = 1;             ///< tasks that end with this part: its first, and those that it took back
+  std::uint64_t outer_activation = 0;  ///< of the same call on this worker, around this one
 
  protected:
   ~bag_part() = default;
@@ -118,6 +123,13 @@ class bag_part {
 
 /// The same, and drops what is left of the part.
 [[gnu::cold, gnu::noinline]] void fail_bag(bag_part& part) noexcept;
+
+/// The part of a call whose tasks are counted is over, and out of the worker's list. The last touch of the call, unless
+/// by its caller.
+[[gnu::noinline]] void count_part(bag_part& part) noexcept;
+
+/// Caller. Waits until no task of the call is left.
+[[gnu::noinline]] void wait_for_counts(task_counts& counts) noexcept;
 
 /// The bag ended early: throws its exception, if that is why.
 [[gnu::cold, gnu::noinline]] void rethrow_from(bag_whole& whole);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <stop_token>
 
 #include <filch/detail/bag_part.hpp>
 #include <filch/detail/loop_site.hpp>
+#include <filch/detail/task_counts.hpp>
 #include <filch/detail/task_part.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
@@ -37,6 +39,7 @@ struct adaptive_body {
       fail_bag(part);
     }
     w.loops = part.frame.outer;
+    if (part.whole.counts != nullptr) count_part(part);
   }
 
   static void run_stolen(worker_core& w, bag_chunk& chunk, piece& stolen) noexcept {
@@ -48,15 +51,18 @@ struct adaptive_body {
 };
 
 template <class Task>
-loop_status run_adaptive_on(worker_core& w, Task& task, std::size_t budget, const std::stop_token* stop) {
+loop_status run_adaptive_on(worker_core& w, Task& task, std::size_t budget, bool counted, const std::stop_token* stop) {
   using run = adaptive_body<Task>;
   const run with{budget};
   bag_whole whole{.body = &with, .run_stolen = &run::run_stolen, .kind = resolve(w, {}).kind, .chunk = 1, .stop = stop};
+  std::optional<task_counts> counts;
+  if (counted) whole.counts = &counts.emplace(w);
   {
     task_part<Task> part(w, whole, budget);
     part.begin_with(task);
     run::run_part(part, nullptr);
   }
+  if (counted) wait_for_counts(*counts);
   if (whole.ended.load(std::memory_order_relaxed)) [[unlikely]]  // [BW1]
     rethrow_from(whole);
   return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
@@ -64,11 +70,11 @@ loop_status run_adaptive_on(worker_core& w, Task& task, std::size_t budget, cons
 
 /// Runs the task until nothing of it is left.
 template <class Task>
-loop_status run_adaptive(Task& task, std::size_t budget, const std::stop_token* stop = nullptr) {
+loop_status run_adaptive(Task& task, std::size_t budget, bool counted, const std::stop_token* stop = nullptr) {
   if (self == &foreign_worker) [[unlikely]] {
-    return scheduler::default_scheduler().run([&] { return run_adaptive_on(*self, task, budget, stop); });
+    return scheduler::default_scheduler().run([&] { return run_adaptive_on(*self, task, budget, counted, stop); });
   }
-  return run_adaptive_on(*self, task, budget, stop);
+  return run_adaptive_on(*self, task, budget, counted, stop);
 }
 
 }  // namespace filch::detail
