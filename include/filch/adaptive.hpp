@@ -79,9 +79,9 @@ struct adaptive_options {
 ///              Steps of different tasks run at the same time. Afterwards a task that was given by reference is empty;
 ///              after an exception or a stop it has what it had left.
 /// @throws what step() or split() throws; of several, the first. The other tasks are then destroyed with what they have
-///         left, and steps that are running awaited.
+///         left, and steps that are running awaited. std::bad_alloc if there is no memory for counts; then nothing ran.
 /// @par Thread safety any thread. The task may be inside of another one, a loop, a bag or a task group, and steps may
-///      contain those. A worker that waits for what was split off runs parts of the same call only.
+///      contain those. A worker that waits for what was split off runs nothing but parts of the same call.
 /// @par Complexity O(1) for each step beside the step itself, and one allocation for each split; no atomic
 ///      read-modify-write unless a task is split. No stack beyond that of a step.
 template <class Task>
