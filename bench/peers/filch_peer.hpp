@@ -1,6 +1,7 @@
 // filch's own constructs, as a user writes them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -41,6 +42,26 @@ struct filch_peer {
     filch::for_each_dynamic(
         &first, &first + 1,
         [&](Item& item, feeder<Item>& more) { body(item, [&](Item&& next) { more.push(std::move(next)); }); }, how);
+  }
+
+  /// See serial_peer.
+  template <class Item, class Body>
+  static void for_each_task(const Item& first, const Body& body) {
+    group all;
+    add_task(all, first, body);
+    all.wait();
+  }
+
+  /// See serial_peer.
+  template <class Task>
+  static void adaptive(Task&& task, std::size_t budget, termination end) {
+    filch::adaptive(task, {.budget = budget, .end = end});
+  }
+
+ private:
+  template <class Item, class Body>
+  static void add_task(group& to, const Item& item, const Body& body) {
+    to.run([&to, &body, item]() mutable { body(item, [&](Item&& next) { add_task(to, next, body); }); });
   }
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -95,7 +96,32 @@ struct openmp_peer {
     process(std::vector<Item>{first}, body);
   }
 
+  /// See serial_peer. As for_each_dynamic, for the reason given there.
+  template <class Item, class Body>
+  static void for_each_task(const Item& first, const Body& body) {
+    for_each_dynamic(first, body, {});
+  }
+
+  /// See serial_peer, and for_each_dynamic.
+  template <class Task>
+  static void adaptive(Task&& task, std::size_t budget, termination /*end*/) {
+#pragma omp taskgroup
+    run_adaptive(task, budget);
+  }
+
  private:
+  template <class Task>
+  static void run_adaptive(Task& task, std::size_t budget) {
+    while (task.step(budget)) {
+      if (task.size() < budget) continue;
+      if (auto half = task.split()) {
+        const auto part = std::make_shared<Task>(*std::move(half));
+#pragma omp task default(none) firstprivate(part, budget)
+        run_adaptive(*part, budget);
+      }
+    }
+  }
+
   template <class Item, class Body>
   static void process(std::vector<Item> items, const Body& body) {
     constexpr std::size_t long_stack = 64;

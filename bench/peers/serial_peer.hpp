@@ -9,6 +9,7 @@
 // which a hand-coarsened version does not divide a loop; without one, the peer decides.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -62,6 +63,19 @@ struct serial_peer {
       Item item = std::move(items.back());
       items.pop_back();
       body(item, [&](Item&& more) { items.push_back(std::move(more)); });
+    }
+  }
+
+  /// The same with a task for each item.
+  template <class Item, class Body>
+  static void for_each_task(const Item& first, const Body& body) {
+    for_each_dynamic(first, body, {});
+  }
+
+  /// Runs a task that does at most `budget` units in step(budget), and may be split.
+  template <class Task>
+  static void adaptive(Task&& task, std::size_t budget, termination /*end*/) {
+    while (task.step(budget)) {
     }
   }
 };

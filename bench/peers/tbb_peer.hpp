@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -79,7 +80,42 @@ struct tbb_peer_with {
     });
   }
 
+  /// See serial_peer.
+  template <class Item, class Body>
+  static void for_each_task(const Item& first, const Body& body) {
+    group all;
+    add_task(all, first, body);
+    all.wait();
+  }
+
+  /// See serial_peer. oneTBB has nothing like it; this is what its users write: between two steps, half of a long task
+  /// becomes another one, asked for or not.
+  template <class Task>
+  static void adaptive(Task&& task, std::size_t budget, termination /*end*/) {
+    group all;
+    run_adaptive(all, task, budget);
+    all.wait();
+  }
+
  private:
+  template <class Item, class Body>
+  static void add_task(group& to, const Item& item, const Body& body) {
+    to.run([&to, &body, item] {
+      Item copy = item;
+      body(copy, [&](Item&& next) { add_task(to, next, body); });
+    });
+  }
+
+  template <class Task>
+  static void run_adaptive(group& to, Task& task, std::size_t budget) {
+    while (task.step(budget)) {
+      if (task.size() < budget) continue;
+      if (auto half = task.split()) {
+        to.run([&to, budget, part = std::make_shared<Task>(*std::move(half))] { run_adaptive(to, *part, budget); });
+      }
+    }
+  }
+
   using range = tbb::blocked_range<std::uint64_t>;
 
   static range interval(std::uint64_t n, std::uint64_t grain) {

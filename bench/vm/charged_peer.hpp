@@ -2,6 +2,7 @@
 // machine charges itself. Of a loop, entering it is charged as one task; its chunks are free but for what they share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -61,6 +62,27 @@ struct charged_peer {
     filch::for_each_dynamic(
         &first, &first + 1,
         [&](Item& item, feeder<Item>& more) { body(item, [&](Item&& next) { more.push(std::move(next)); }); }, how);
+  }
+
+  /// See serial_peer.
+  template <class Item, class Body>
+  static void for_each_task(const Item& first, const Body& body) {
+    group all;
+    add_task(all, first, body);
+    all.wait();
+  }
+
+  /// See serial_peer. Its steps are charged by what they do.
+  template <class Task>
+  static void adaptive(Task&& task, std::size_t budget, termination end) {
+    spawn.done();
+    filch::adaptive(task, {.budget = budget, .end = end});
+  }
+
+ private:
+  template <class Item, class Body>
+  static void add_task(group& to, const Item& item, const Body& body) {
+    to.run([&to, &body, item]() mutable { body(item, [&](Item&& next) { add_task(to, next, body); }); });
   }
 };
 

@@ -22,6 +22,7 @@
 
 #include "catalogue.hpp"
 #include "geometric_graph.hpp"
+#include "named_graph.hpp"
 #include "parse_size.hpp"
 #include "with_peer.hpp"
 
@@ -109,12 +110,18 @@ struct problem {
   std::uint64_t visits = 0;  // of vertices and of their edges
 };
 
-problem make_problem(std::uint32_t vertices) {
-  graph map = random_geometric_graph(vertices, seed);
+// Which graph: one from a file, or a geometric one with so many vertices.
+struct given_graph {
+  std::uint32_t vertices;
+  std::shared_ptr<const graph> from_file;
+};
+
+problem make_problem(const given_graph& of) {
+  graph map = of.from_file ? *of.from_file : random_geometric_graph(of.vertices, seed);
   const std::uint32_t source = vertex_with_most_neighbours(map);
   std::vector<std::int32_t> expected = distances(map, source);
   problem p{std::move(map), source, std::move(expected)};
-  for (std::uint32_t v = 0; v < vertices; ++v) {
+  for (std::uint32_t v = 0; v < p.map.vertices(); ++v) {
     if (p.expected[v] != unreached) p.visits += 1 + p.map.neighbours(v).size();
   }
   return p;
@@ -122,10 +129,10 @@ problem make_problem(std::uint32_t vertices) {
 
 class bfs_instance final : public instance {
  public:
-  explicit bfs_instance(std::uint32_t vertices) : vertices_(vertices) {}
+  explicit bfs_instance(given_graph of) : of_(std::move(of)) {}
 
   void prepare() override {
-    if (!search_) search_ = std::make_unique<search>(vertices_);
+    if (!search_) search_ = std::make_unique<search>(of_.vertices);
     for (auto& distance : search_->distance) distance.store(unreached, std::memory_order_relaxed);
     input();
   }
@@ -147,7 +154,7 @@ class bfs_instance final : public instance {
   }
 
   bool verify() const override {
-    for (std::size_t v = 0; v < vertices_; ++v) {
+    for (std::size_t v = 0; v < of_.vertices; ++v) {
       if (search_->distance[v].load(std::memory_order_relaxed) != input().expected[v]) return false;
     }
     return true;
@@ -158,24 +165,29 @@ class bfs_instance final : public instance {
  private:
   // Made when first asked for: sizes that are only named cost nothing.
   const problem& input() const {
-    if (!input_) input_ = make_problem(vertices_);
+    if (!input_) input_ = make_problem(of_);
     return *input_;
   }
 
-  std::uint32_t vertices_;
+  given_graph of_;
   mutable std::optional<problem> input_;
   std::unique_ptr<search> search_;
 };
 
 std::unique_ptr<instance> make_bfs(std::string_view size) {
   const size_context context{"bfs", size, "2000000"};
-  return std::make_unique<bfs_instance>(static_cast<std::uint32_t>(parse_whole(context, size, 1, most_vertices)));
+  if (names_file(size)) {
+    const named_graph of = parse_graph(context);
+    return std::make_unique<bfs_instance>(given_graph{of.vertices, of.from_file});
+  }
+  const auto vertices = static_cast<std::uint32_t>(parse_whole(context, size, 1, most_vertices));
+  return std::make_unique<bfs_instance>(given_graph{vertices, nullptr});
 }
 
 }  // namespace
 
 workload bfs_workload() {
-  return {"bfs",     "breadth-first search in a random geometric graph of n vertices, each edge a task",
+  return {"bfs",     "breadth-first search in a random geometric graph of n vertices (or file/PATH), each edge a task",
           "2000000", {"20000", "200000", "2000000", "16777216"},
           make_bfs,  "20000"};
 }

@@ -33,5 +33,8 @@ workload mis_workload();
 workload hull_workload();
 workload samplesort_workload();
 workload dfs_workload();
+workload dfs_tasks_workload();
+workload dfs_coalesced_workload();
+workload dfs_counted_workload();
 
 }  // namespace filch::bench

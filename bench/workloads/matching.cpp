@@ -171,9 +171,10 @@ std::unique_ptr<instance> make_matching(std::string_view size) {
 }  // namespace
 
 workload matching_workload() {
-  return {"matching",    "maximal matching by deterministic reservations: a graph and its number of vertices",
-          "rlg/1000000", graph_sizes(),
-          make_matching, "rlg/100000"};
+  return {
+      "matching",    "maximal matching by deterministic reservations: a graph and its number of vertices, or file/PATH",
+      "rlg/1000000", graph_sizes(),
+      make_matching, "rlg/100000"};
 }
 
 }  // namespace filch::bench

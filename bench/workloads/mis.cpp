@@ -162,7 +162,7 @@ std::unique_ptr<instance> make_mis(std::string_view size) {
 }  // namespace
 
 workload mis_workload() {
-  return {"mis",         "maximal independent set, greedy in rounds: a graph and its number of vertices",
+  return {"mis",         "maximal independent set, greedy in rounds: a graph and its number of vertices, or file/PATH",
           "rlg/2000000", graph_sizes(),
           make_mis,      "rlg/100000"};
 }

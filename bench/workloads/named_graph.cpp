@@ -4,10 +4,14 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "graph_file.hpp"
 #include "grid_graph.hpp"
 #include "random_local_graph.hpp"
 #include "rmat_graph.hpp"
@@ -18,6 +22,8 @@ namespace {
 constexpr std::int64_t most_vertices = 50'000'000;
 constexpr int edges_per_vertex = 5;
 constexpr std::uint64_t seed = 2013;
+
+constexpr std::string_view file_prefix = "file/";
 
 struct named_kind {
   std::string_view name;
@@ -42,13 +48,21 @@ std::uint32_t nearest_side(std::uint32_t vertices, int dimensions) {
 
 }  // namespace
 
+bool names_file(std::string_view size) { return size.starts_with(file_prefix); }
+
 named_graph parse_graph(const size_context& context) {
+  if (names_file(context.size)) {
+    auto read =
+        std::make_shared<const graph>(read_graph_file(context, std::string(context.size.substr(file_prefix.size()))));
+    const auto vertices = static_cast<std::uint32_t>(read->vertices());
+    return {graph_kind::file, vertices, std::move(read)};
+  }
   const std::size_t slash = context.size.find('/');
   const std::string_view name = context.size.substr(0, slash);
   const auto found =
       std::find_if(kinds.begin(), kinds.end(), [&](const named_kind& each) { return each.name == name; });
   if (slash == std::string_view::npos || found == kinds.end()) {
-    reject_size(context, "does not begin with grid2d/, grid3d/, rlg/ or rmat/");
+    reject_size(context, "does not begin with grid2d/, grid3d/, rlg/, rmat/ or file/");
   }
   const std::string_view number = context.size.substr(slash + 1);
   const auto vertices = static_cast<std::uint32_t>(parse_whole(context, number, 1, most_vertices));
@@ -70,6 +84,8 @@ graph make_graph(const named_graph& of) {
       return grid_graph(3, nearest_side(of.vertices, 3));
     case graph_kind::random_local:
       return random_local_graph(of.vertices, edges_per_vertex, seed);
+    case graph_kind::file:
+      return *of.from_file;
     case graph_kind::rmat:
       break;
   }

@@ -13,6 +13,7 @@ const std::vector<workload>& workloads() {
       mm_workload(),           conv_workload(),           loops_workload(),         fat_chunk_workload(),
       thick_first_workload(),  nested_bar_workload(),     flat_loop_workload(),     matching_workload(),
       mis_workload(),          hull_workload(),           samplesort_workload(),    dfs_workload(),
+      dfs_tasks_workload(),    dfs_coalesced_workload(),  dfs_counted_workload(),
   };
   return all;
 }

@@ -1,6 +1,7 @@
 // Everything of filch.
 #pragma once
 
+#include <filch/adaptive.hpp>
 #include <filch/bag.hpp>
 #include <filch/blocked_range.hpp>
 #include <filch/combinations.hpp>

@@ -4,6 +4,8 @@
 #include <new>
 #include <vector>
 
+#include <filch/detail/task_counts.hpp>
+
 namespace filch {
 namespace {
 
@@ -13,8 +15,17 @@ using detail::bag_part;
 detail::run_result run_stolen_chunk(detail::task& t, detail::run_by /*who*/) {
   auto& p = static_cast<piece&>(t);
   bag_chunk& chunk = *p.chunk.load();
+  if (chunk.whole->counts == nullptr) {
+    chunk.whole->run_stolen(*detail::self, chunk, p);
+    return detail::run_result::done;
+  }
+  {
+    // Who shared it is not to wait for its end.
+    const detail::busy_section here(*detail::self);
+    worker::finish(p, static_cast<worker&>(*chunk.sharer), detail::run_result::done);
+  }
   chunk.whole->run_stolen(*detail::self, chunk, p);
-  return detail::run_result::done;
+  return detail::run_result::released;
 }
 
 void link_newest(bag_part& part, piece& p) noexcept {
@@ -149,6 +160,7 @@ bool share(worker& w, bag_part& part, std::size_t count) noexcept {
     w.pieces.put(*p);
     return false;
   }
+  if (part.whole.counts != nullptr) part.whole.counts->count_made(w);
   put_on_offer(w, part, *p, *chunk);
   return true;
 }
@@ -162,6 +174,7 @@ bag_chunk* take_back_newest(worker& w, bag_part& part) noexcept {
       continue;
     }
     unlink(part, p);
+    ++part.ended;
     bag_chunk* const chunk = p.chunk.load();
     w.pieces.put(p);
     w.count(&counters::transactions);

@@ -137,6 +137,7 @@ bool stealing_policy::help_visible(worker& w, lineage awaited) noexcept {
 detail::run_result stealing_policy::run_proxy(detail::task& t, detail::run_by who) {
   const proxy p = *std::launder(reinterpret_cast<proxy*>(static_cast<detail::slot&>(t).closure));
   auto& w = static_cast<worker&>(*detail::self);
+  const detail::busy_section here(w);
   if (who == detail::run_by::owner) {
     w.run_batched(*p.original, *p.owner, p.batched);
     return detail::run_result::done;

@@ -6,11 +6,15 @@
 #include <utility>
 
 #include <filch/detail/bag_part.hpp>
+#include <filch/detail/task_counts.hpp>
+#include <filch/detail/task_part.hpp>
 
 #include "loop/share_bag.hpp"
 #include "policy/policy.hpp"
 #include "scheduler/joining.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "worker/interrupter.hpp"
+#include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/worker.hpp"
 
@@ -81,6 +85,10 @@ sharing resolve(const worker_core& w, sharing how) {
 void begin_bag(bag_part& part, piece* stolen) noexcept {
   worker& w = owner_of(part);
   const busy_section here(w);
+  // What was stolen runs in an activation that has just begun.
+  if (part.whole.counts != nullptr && stolen != nullptr) {
+    part.outer_activation = part.whole.counts->enter(w, w.activations.innermost());
+  }
   if (ends(part)) {
     part.drop();
     return;
@@ -121,16 +129,63 @@ bool continue_bag(bag_part& part) noexcept {
   return false;
 }
 
-void fail_bag(bag_part& part) noexcept {
-  worker& w = owner_of(part);
-  const busy_section here(w);
+void note_failure(bag_part& part) noexcept {
   {
-    const std::lock_guard lock(w.home->core().loops_mutex());
+    const std::lock_guard lock(owner_of(part).home->core().loops_mutex());
     if (part.whole.error == nullptr) part.whole.error = std::current_exception();
   }
   part.whole.ended.store(true, std::memory_order_relaxed);  // [BW1]
+}
+
+void fail_bag(bag_part& part) noexcept {
+  worker& w = owner_of(part);
+  const busy_section here(w);
+  note_failure(part);
   drop_all(w, part);
   wait_for_taken(w, part);
+}
+
+void count_part(bag_part& part) noexcept {
+  const busy_section here(part.w);
+  task_counts& counts = *part.whole.counts;
+  counts.enter(part.w, part.outer_activation);
+  counts.count_ended(part.w, part.ended);
+}
+
+void wait_for_counts(task_counts& counts) noexcept {
+  auto& w = static_cast<worker&>(counts.caller);
+  const busy_section here(w);
+  patience spinning;
+  while (!counts.all_ended()) {
+    // What was made in an activation of this call belongs to the call: docs/protocols/wait.md.
+    const auto help = [&](std::uint32_t number, std::uint64_t activation) {
+      return number != w.number && w.rules.help(w, {static_cast<std::uint16_t>(number), activation}, nullptr);
+    };
+    if (counts.any_active(help)) {
+      spinning.begin();
+      continue;
+    }
+    if (w.must_attend(w.head.load())) attend(w);
+    if (spinning.go_on()) continue;
+    if (w.interrupts.interrupt_all_due(w)) {
+      spinning.begin();
+      continue;
+    }
+    doze_unless(w, w.interrupts.earliest(w), [&] {
+      w.idle.begin_wait();
+      return counts.all_ended() || counts.any_active([&](std::uint32_t number, std::uint64_t activation) {
+        return number != w.number && w.rules.help_visible(w, {static_cast<std::uint16_t>(number), activation});
+      });
+    });
+    w.idle.end_wait();
+    spinning.begin();
+  }
+}
+
+void reject_split(std::size_t had, std::size_t kept, std::size_t gave) {
+  throw std::logic_error("filch: split() of a task of '" + std::to_string(had) + "' units kept '" +
+                         std::to_string(kept) + "' and gave '" + std::to_string(gave) +
+                         "'; let the two add up to what the task had");
 }
 
 void rethrow_from(bag_whole& whole) {

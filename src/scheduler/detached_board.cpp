@@ -20,6 +20,7 @@ constexpr std::uint64_t first_detached = std::uint64_t{1} << 40;
 }  // namespace
 
 void detached_board::push(group_rest& group, detached_task& t) noexcept {
+  const busy_section here(*self);
   {
     const std::lock_guard lock(mutex_);
     t.home = &group;
@@ -73,6 +74,7 @@ detached_task* detached_board::pop_any() noexcept {
 }
 
 void detached_board::end(detached_task& t) noexcept {
+  const busy_section here(*self);
   const std::lock_guard lock(mutex_);
   group_rest& group = *t.home;
   (t.previous == nullptr ? group.taken : t.previous->next) = t.next;
@@ -128,6 +130,7 @@ void detached_board::wait(group_rest& group) {
 }
 
 void detached_board::wait_as(worker& w, group_rest& group) noexcept {
+  const busy_section here(w);
   patience spinning;
   while (group.pending.load(std::memory_order_acquire) != 0) {  // [DB4]
     detached_task* t = nullptr;

@@ -37,12 +37,7 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
 }  // namespace
 
 void doze(worker& w, std::int64_t deadline_ns) noexcept {
-  // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other.
-  w.dozing.store(true, std::memory_order_seq_cst);
-  if (w.attention.load(std::memory_order_seq_cst) == nullptr) attend(w);  // [AT2]
-  w.count(&counters::parks);
-  w.parker.park_until(deadline_ns);
-  w.dozing.store(false, std::memory_order_relaxed);  // a wake-up too many does no harm
+  doze_unless(w, deadline_ns, [] { return false; });
 }
 
 join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {

@@ -23,6 +23,11 @@ void activation_list::end() noexcept {
   depth_.store(depth, std::memory_order_relaxed);
 }
 
+std::uint64_t activation_list::innermost() const noexcept {
+  const std::uint32_t depth = depth_.load(std::memory_order_relaxed);  // the owner's own, both
+  return depth == 0 ? 0 : entries_[depth - 1].load(std::memory_order_relaxed) >> base_bits;
+}
+
 std::optional<std::uint32_t> activation_list::find(std::uint64_t epoch) const noexcept {
   // The entries may change while they are searched; then an active number may be missed, and the waiter comes again.
   // Never is a number found that was erased before the search began.

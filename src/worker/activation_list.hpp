@@ -29,6 +29,9 @@ class activation_list {
   /// Owner. Ends the innermost activation.
   void end() noexcept;
 
+  /// Owner. The number of the innermost activation; 0: none is active.
+  [[nodiscard]] std::uint64_t innermost() const noexcept;
+
   /// Any thread. The base of activation `epoch`, if it is active. O(log depth).
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t epoch) const noexcept;
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <filch/detail/bag_part.hpp>
 #include <filch/detail/loop_frame.hpp>
+#include <filch/detail/task_counts.hpp>
 
 #include "deque/split_deque.hpp"
 #include "platform/clock.hpp"
@@ -127,6 +129,13 @@ void worker::wake_waiter() noexcept {
     if (r->owner != nullptr && task_state::unpack(r->t->state.load(std::memory_order_relaxed)).waiting) {
       r->owner->parker.unpark();
     }
+  }
+  // Callers that compare counts, of calls that this worker runs parts of.
+  for (const detail::loop_frame* f = loops.load(); f != nullptr; f = f->outer) {
+    if (f->bag == nullptr || f->bag->whole.counts == nullptr) continue;
+    auto& caller = static_cast<worker&>(f->bag->whole.counts->caller);
+    // [TS10] relaxed: as [TS6].
+    if (caller.dozing.load(std::memory_order_relaxed)) caller.parker.unpark();
   }
 }
 

@@ -31,6 +31,7 @@ scenario_list scenarios() {
   add_loops(all);
   add_groups(all);
   add_bags(all);
+  add_adaptive(all);
   add_sleep(all);
   add_asleep(all);
   add_interrupts(all);

@@ -32,6 +32,7 @@ void add_lineage(scenario_list& to);
 void add_loops(scenario_list& to);
 void add_groups(scenario_list& to);
 void add_bags(scenario_list& to);
+void add_adaptive(scenario_list& to);
 void add_sleep(scenario_list& to);
 void add_asleep(scenario_list& to);
 void add_interrupts(scenario_list& to);

@@ -108,10 +108,12 @@ class Misuse(command_line.MisuseTest):
         for workload in ["fib", "nqueens", "uts", "matmul", "cilksort"]:
             for size in ["", "-1", "x", "5x", " 5", "99999999999999999999"]:
                 self.check(["bench", f"{workload}:{size}"], f"'{size}'")
-        for workload in ["matching", "mis", "dfs"]:
+        for workload in ["matching", "mis", "dfs", "dfs_tasks", "dfs_coalesced", "dfs_counted"]:
             for size in ["", "5", "rmat", "rmat/", "rmat/0", "rmat/-1", "rmat/5x", "rmat/99999999999999999999", "tree/5"]:
                 self.check(["bench", f"{workload}:{size}"], f"'{size}'", f"try {workload}:rlg/")
             self.check(["bench", f"{workload}:grid3d/1001"], "'1001'", "the nearest is 1000")
+            self.check(["bench", f"{workload}:file/no/such.adj"], "'file/no/such.adj'", "does not exist")
+        self.check(["bench", "bfs:file/no/such.adj"], "'file/no/such.adj'", "does not exist")
         for size in ["", "5", "uniform/", "uniform/0", "plummer/5x", "square/5"]:
             self.check(["bench", f"hull:{size}"], f"'{size}'", "try hull:uniform/")
         for workload in ["samplesort", "cilksort"]:

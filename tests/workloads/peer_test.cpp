@@ -2,7 +2,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -80,6 +82,49 @@ TEST(peers, combine_in_order) {
         std::string expected;
         for (std::uint64_t i = 0; i < n; ++i) expected += letter(i);
         EXPECT_EQ(Peer::reduce(n, std::string(), letter, joined, grain), expected) << n << ' ' << grain;
+      }
+    }
+  });
+}
+
+TEST(peers, make_a_task_of_each_item) {
+  for_each_peer([]<class Peer>() {
+    counts runs(1000);
+    Peer::for_each_task(std::uint32_t{0}, [&](std::uint32_t item, auto&& push) {
+      ++runs[item];
+      for (std::uint32_t below = 2 * item + 1; below < 2 * item + 3; ++below) {
+        if (below < runs.size()) push(std::uint32_t{below});
+      }
+    });
+    expect_all(runs, 1);
+  });
+}
+
+/// The numbers of an interval, each a unit.
+struct interval {
+  counts* runs;
+  std::size_t first;
+  std::size_t last;
+
+  bool step(std::size_t budget) {
+    for (; budget != 0 && first != last; --budget) ++(*runs)[first++];
+    return first != last;
+  }
+  std::optional<interval> split() {
+    if (size() < 2) return std::nullopt;
+    const std::size_t middle = first + size() / 2;
+    return interval{runs, middle, std::exchange(last, middle)};
+  }
+  [[nodiscard]] std::size_t size() const { return last - first; }
+};
+
+TEST(peers, run_tasks_that_are_split) {
+  for_each_peer([]<class Peer>() {
+    for (const termination end : {termination::join, termination::counted}) {
+      for (const std::size_t budget : {1U, 7U, 5000U}) {
+        counts runs(1000);
+        Peer::adaptive(interval{&runs, 0, runs.size()}, budget, end);
+        expect_all(runs, 1);
       }
     }
   });

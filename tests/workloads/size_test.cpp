@@ -92,11 +92,12 @@ TEST(size, of_flat_loop_has_a_grain) {
 }
 
 TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
-  for (const std::string name : {"matching", "mis", "dfs"}) {
+  for (const std::string name : {"matching", "mis", "dfs", "dfs_coalesced", "dfs_counted"}) {
     for (const std::string size : {"", "5", "grid2d", "grid/5", "/5", "rmat5", " rmat/5", "rMat/5"}) {
-      EXPECT_THAT(error_of(name, size),
-                  testing::StartsWith(name + ": size '" + size +
-                                      "' does not begin with grid2d/, grid3d/, rlg/ or rmat/; try " + name + ":rlg/"));
+      EXPECT_THAT(
+          error_of(name, size),
+          testing::StartsWith(name + ": size '" + size +
+                              "' does not begin with grid2d/, grid3d/, rlg/, rmat/ or file/; try " + name + ":rlg/"));
     }
     for (const std::string number : {"", "x", "-", "5x", " 5", "1e3", "5/5"}) {
       EXPECT_THAT(error_of(name, "rmat/" + number),
@@ -113,6 +114,10 @@ TEST(size, of_graph_workloads_names_a_graph_and_its_vertices) {
     EXPECT_EQ(error_of(name, "grid2d/1024"), "no error");
     EXPECT_EQ(error_of(name, "grid3d/49836032"), "no error");
   }
+  EXPECT_EQ(error_of("dfs_tasks", "grid3d/1000000"), "no error");
+  EXPECT_EQ(error_of("dfs_tasks", "rlg/1000001"),
+            "dfs_tasks: size 'rlg/1000001' has '1000001' vertices, more than the 1000000 that may be tasks; try "
+            "dfs_tasks:rlg/1000000");
 }
 
 TEST(size, of_sorts_may_begin_with_a_kind_of_numbers) {

@@ -145,6 +145,16 @@ const std::string subjects[] = {
     "dfs:grid3d/8000",
     "dfs:rlg/5000",
     "dfs:rmat/5000",
+    "dfs_tasks:grid2d/1",
+    "dfs_tasks:grid3d/8000",
+    "dfs_tasks:rmat/5000",
+    "dfs_coalesced:grid2d/1",
+    "dfs_coalesced:grid3d/8000",
+    "dfs_coalesced:rlg/5000",
+    "dfs_coalesced:rmat/5000",
+    "dfs_counted:grid2d/1",
+    "dfs_counted:grid3d/8000",
+    "dfs_counted:rmat/5000",
 };
 
 const std::string loop_subjects[] = {
@@ -263,7 +273,9 @@ TEST(workload, is_not_right_before_it_ran) {
                                     "samplesort:50",
                                     "samplesort:exponential/50000",
                                     "cilksort:exponential/5000",
-                                    "dfs:rmat/500"}) {
+                                    "dfs:rmat/500",
+                                    "dfs_tasks:rmat/500",
+                                    "dfs_coalesced:rmat/500"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -321,7 +333,8 @@ TEST(workload, runs_on_every_policy_and_join) {
       for (const char* const subject :
            {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19", "cilksort:20000",
             "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000",
-            "hull:plummer/20000", "samplesort:exponential/20000", "dfs:rlg/2000"}) {
+            "hull:plummer/20000", "samplesort:exponential/20000", "dfs:rlg/2000", "dfs_tasks:rlg/2000",
+            "dfs_coalesced:rlg/2000", "dfs_counted:rlg/2000"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { made->run(runner::filch); });

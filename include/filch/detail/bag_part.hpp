@@ -4,6 +4,9 @@
 // items of it. A part is the worker's private segment, and a list of the chunks that it has shared: each a piece on
 // offer, like one of a loop. Who takes a chunk begins a part of his own.
 //
+// A task that can be split (filch/adaptive.hpp) is such a bag too: the private segment is the task, a chunk is what it
+// was split into. What is said of items here holds for its units of work.
+//
 // Invariants
 //  1. Private items are the owner's; they are shared by the owner only, between its own instructions, the oldest first.
 //  2. A chunk belongs to the worker who shared it until somebody else takes its piece, and to that one from then on.
@@ -24,6 +27,7 @@
 namespace filch::detail {
 
 struct bag_whole;
+class task_counts;
 
 /// Items that are shared, taken and taken back together. On the heap.
 struct bag_chunk {
@@ -44,6 +48,7 @@ struct bag_whole {
   bag_kind kind;  ///< not `inherited`
   std::size_t chunk;
   const std::stop_token* stop;
+  task_counts* counts = nullptr;  ///< of a call whose parts do not wait for one another
   /// The rest is dropped: somebody threw, or a stop was requested. [BW1] relaxed: a hint to end early; the exception is
   /// handed over under a lock, and by the joins of the pieces.
   platform::atomic<bool> ended{false};
@@ -60,12 +65,23 @@ class bag_part {
 
   /// Private items.
   [[nodiscard]] virtual std::size_t size() const noexcept = 0;
-  /// Makes the oldest `count` private items a chunk. Null when there is no memory for one.
+  /// Makes the oldest `count` private items a chunk. Null when there is no memory for one, or a task does not split.
   [[nodiscard]] virtual bag_chunk* cut(std::size_t count) noexcept = 0;
   /// Makes the items of a chunk private, where no others are.
   virtual void put_back(bag_chunk& chunk) noexcept = 0;
   /// Destroys all private items.
   virtual void drop() noexcept = 0;
+
+  /// Does anybody want something, or are some of the `has` private items to be shared unasked?
+  [[nodiscard]] bool must_share(std::size_t has) const noexcept {
+    return w.attention.load(std::memory_order_relaxed) == nullptr ||  // [AT1]
+                                                                      // [PP7] relaxed: the owner's own piece.
+           (has >= share_at && (shown == nullptr || shown->state.load(std::memory_order_relaxed) != shown_word));
+  }
+  /// The same between two items, when the bag may have ended as well.
+  [[nodiscard]] bool must_look(std::size_t has) const noexcept {
+    return must_share(has) || whole.stop != nullptr || whole.ended.load(std::memory_order_relaxed);  // [BW1]
+  }
 
   worker_core& w;
   bag_whole& whole;
@@ -80,6 +96,9 @@ class bag_part {
   /// is. (No other piece of this worker ever has that word.)
   const task* shown = nullptr;
   std::uint64_t shown_word = 0;
+  // Where tasks are counted:
+  std::uint64_t ended = 1;             ///< tasks that end with this part: its first, and those that it took back
+  std::uint64_t outer_activation = 0;  ///< of the same call on this worker, around this one
 
  protected:
   ~bag_part() = default;
@@ -99,8 +118,18 @@ class bag_part {
 /// No private item is left: takes back a chunk; or waits for those that others have. False: nothing is left.
 [[gnu::noinline]] bool continue_bag(bag_part& part) noexcept;
 
-/// Notes the exception in flight and drops what is left of the part.
+/// Notes the exception in flight, the bag's first or not, and ends the bag.
+[[gnu::cold, gnu::noinline]] void note_failure(bag_part& part) noexcept;
+
+/// The same, and drops what is left of the part.
 [[gnu::cold, gnu::noinline]] void fail_bag(bag_part& part) noexcept;
+
+/// The part of a call whose tasks are counted is over, and out of the worker's list. The last touch of the call, unless
+/// by its caller.
+[[gnu::noinline]] void count_part(bag_part& part) noexcept;
+
+/// Caller. Waits until no task of the call is left.
+[[gnu::noinline]] void wait_for_counts(task_counts& counts) noexcept;
 
 /// The bag ended early: throws its exception, if that is why.
 [[gnu::cold, gnu::noinline]] void rethrow_from(bag_whole& whole);

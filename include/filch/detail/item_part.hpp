@@ -55,24 +55,13 @@ class item_part final : public bag_part {
   void add(Args&&... args) {
     if constexpr (checks) assert(self == &w);  // a feeder belongs to one thread
     items.emplace(std::forward<Args>(args)...);
-    if (asked() || may_share()) [[unlikely]]
+    if (must_share(items.size())) [[unlikely]]
       attend_bag(*this, false);
-  }
-
-  /// Between two items: does anybody want something, or does the bag end early?
-  [[nodiscard]] bool must_look() const noexcept {
-    return asked() || may_share() || whole.stop != nullptr || whole.ended.load(std::memory_order_relaxed);  // [BW1]
   }
 
   item_stack<Item> items;  ///< private
 
  private:
-  [[nodiscard]] bool asked() const noexcept { return w.attention.load(std::memory_order_relaxed) == nullptr; }  // [AT1]
-  [[nodiscard]] bool may_share() const noexcept {
-    // [PP7] relaxed: the owner's own piece.
-    return items.size() >= share_at && (shown == nullptr || shown->state.load(std::memory_order_relaxed) != shown_word);
-  }
-
   item_chunk<Item>* spare_ = nullptr;  ///< without items
 };
 

@@ -35,7 +35,7 @@ struct bag_body {
             Item item = part.items.pop();
             body(item, more);
           }
-          if (part.must_look()) [[unlikely]]
+          if (part.must_look(part.items.size())) [[unlikely]]
             attend_bag(part, true);
         }
       } while ((part.frame.newest != nullptr || part.taken != nullptr) && continue_bag(part));

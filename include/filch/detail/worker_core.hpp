@@ -100,16 +100,18 @@ struct alignas(64) worker_core {
   }
 };
 
-/// In the scheduler's own code: an interrupt only asks the worker to look, later. May be nested.
+/// In the scheduler's own code, which an interrupt leaves as it is. May be nested.
 class busy_section {
  public:
   explicit busy_section(worker_core& w) noexcept : w_(w), before_(w.busy.load()) {
+    if (before_) return;
     w.busy.store(true);
     platform::signal_fence();
   }
   ~busy_section() {
+    if (before_) return;
     platform::signal_fence();
-    w_.busy.store(before_);
+    w_.busy.store(false);
   }
   busy_section(const busy_section&) = delete;
   busy_section& operator=(const busy_section&) = delete;

@@ -1,0 +1,124 @@
+// A worker's part of a task that can be split: the owner's fast path.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <filch/config.hpp>
+#include <filch/detail/bag_part.hpp>
+#include <filch/detail/loop_site.hpp>
+#include <filch/detail/worker_core.hpp>
+
+namespace filch::detail {
+
+/// Can the task say how many units of work it has left?
+template <class Task>
+concept sized_task = requires(const Task& task) {
+  { task.size() } -> std::convertible_to<std::size_t>;
+};
+
+/// Throws std::logic_error: what a task of `had` units was split into does not add up to that.
+[[noreturn, gnu::cold]] void reject_split(std::size_t had, std::size_t kept, std::size_t gave);
+
+/// Splits the task, and in builds that check contracts looks whether it did so rightly.
+template <class Task>
+std::optional<Task> checked_split(Task& task) {
+  if constexpr (checks && sized_task<Task>) {
+    const std::size_t had = task.size();
+    std::optional<Task> half = task.split();
+    const std::size_t kept = task.size();
+    const std::size_t gave = half ? static_cast<std::size_t>(half->size()) : 0;
+    if (gave > had || kept != had - gave) reject_split(had, kept, gave);
+    return half;
+  } else {
+    return task.split();
+  }
+}
+
+template <class Task>
+struct task_chunk final : bag_chunk {
+  std::optional<Task> task;
+};
+
+template <class Task>
+class task_part final : public bag_part {
+ public:
+  /// `budget`: units of a step; 0: as many as take about a microsecond.
+  task_part(worker_core& owner, bag_whole& of, std::size_t budget) noexcept
+      : bag_part(owner, of), site_(owner.sites->of(&key_of<task_part>)), budget_(budget) {}
+  ~task_part() = default;
+  task_part(const task_part&) = delete;
+  task_part& operator=(const task_part&) = delete;
+
+  /// Begins with a task that is somebody else's, and stays so.
+  void begin_with(Task& task) noexcept { task_ = &task; }
+
+  [[nodiscard]] bool has_task() const noexcept { return task_ != nullptr; }
+
+  /// One step. If that throws, the task is not run any more.
+  void step() {
+    may_split_ = false;
+    may_split_ = budget_ != 0 ? task_->step(budget_) : timed_step();
+    if (!may_split_) drop();
+  }
+
+  /// As much as can be known: 2 where the task may split.
+  [[nodiscard]] std::size_t size() const noexcept override { return may_split_ ? 2 : 0; }
+
+  [[nodiscard]] bag_chunk* cut(std::size_t /*count*/) noexcept override {
+    // Before the split, which cannot be taken back.
+    std::unique_ptr<task_chunk<Task>> chunk(new (std::nothrow) task_chunk<Task>);
+    if (chunk == nullptr) return nullptr;
+    try {
+      std::optional<Task> half = checked_split(*task_);
+      may_split_ = half.has_value();
+      if (!may_split_) return nullptr;
+      chunk->task.emplace(std::move(*half));
+      return chunk.release();
+    } catch (...) {
+      note_failure(*this);
+      return nullptr;
+    }
+  }
+
+  void put_back(bag_chunk& chunk) noexcept override {
+    const std::unique_ptr<task_chunk<Task>> from(&static_cast<task_chunk<Task>&>(chunk));
+    task_ = &own_.emplace(std::move(*from->task));
+  }
+
+  void drop() noexcept override {
+    task_ = nullptr;
+    own_.reset();
+    may_split_ = false;
+  }
+
+ private:
+  /// A step whose budget is found by the clock, like the chunks of loops.
+  bool timed_step() {
+    const std::uint64_t units = site_.chunk.load();
+    if (--site_.until_timed != 0) [[likely]]
+      return task_->step(units);
+    site_.until_timed = loop_site::rarely;  // also for a step that throws
+    const chunk_timer timer;
+    const bool more = task_->step(units);
+    const std::int64_t ns = timer.ns();
+    // The last step of a task may have had less to do: that says something only by being too long.
+    if (site_.chunk.load() == units && (more || ns > loop_site::chunk_ns)) site_.took(ns);
+    return more;
+  }
+
+  loop_site& site_;
+  std::size_t budget_;
+  Task* task_ = nullptr;  ///< in progress: `own_`, or the caller's
+  std::optional<Task> own_;
+  /// The last step has left something, and the task has not refused to split since. So an empty task is not split, and
+  /// nothing in the middle of a step.
+  bool may_split_ = false;
+};
+
+}  // namespace filch::detail

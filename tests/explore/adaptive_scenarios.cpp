@@ -1,0 +1,138 @@
+// Adaptive tasks: split when somebody asks, or unasked; run by thieves, taken back by their owners, or both at once.
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "scenario.hpp"
+
+namespace filch::explore {
+namespace {
+
+/// Numbers of an interval, one for each step. What split them off is seen by who runs them.
+struct interval {
+  account* ran;
+  std::vector<payload>* results;
+  std::size_t first;
+  std::size_t last;
+
+  bool step(std::size_t /*budget*/) {
+    if (first == last) return false;
+    ran->ran(first);
+    (*results)[first++].store(1);
+    return first != last;
+  }
+  std::optional<interval> split() {
+    if (last - first < 2) return std::nullopt;
+    const std::size_t middle = first + (last - first) / 2;
+    return interval{ran, results, middle, std::exchange(last, middle)};
+  }
+};
+
+void explore_units(const options& chosen, std::size_t n, adaptive_options how) {
+  scheduler pool(chosen);
+  account ran(2 * n);
+  std::vector<payload> results(2 * n);
+  pool.run([&] {
+    // Twice, with the same records.
+    for (std::size_t from = 0; from < 2 * n; from += n) {
+      adaptive(interval{&ran, &results, from, from + n}, how);
+      for (std::size_t i = from; i < from + n; ++i) check(results[i].load() == 1, "a result got lost");
+    }
+  });
+  ran.check_all();
+}
+
+/// Whoever throws, and whoever has what is left then: no task outlives the call, none is running.
+void explore_failure(const options& chosen, adaptive_options how) {
+  struct failing {
+    std::shared_ptr<int> alive;
+    bool* running;
+    std::size_t first;
+    std::size_t last;
+    bool step(std::size_t /*budget*/) {
+      const std::size_t i = first++;
+      if (i == 1) throw std::runtime_error("one");
+      if (i == 2) {
+        *running = true;
+        fork_join([] {}, [] {});
+        *running = false;
+      }
+      return first != last;
+    }
+    std::optional<failing> split() {
+      if (last - first < 2) return std::nullopt;
+      const std::size_t middle = first + (last - first) / 2;
+      return failing{alive, running, middle, std::exchange(last, middle)};
+    }
+  };
+  scheduler pool(chosen);
+  const auto alive = std::make_shared<int>(0);
+  bool caught = false;
+  bool running = false;
+  pool.run([&] {
+    try {
+      adaptive(failing{alive, &running, 0, 4}, how);
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    check(caught, "an exception got lost");
+    check(!running, "a step outlives its call");
+    check(alive.use_count() == 1, "a task that was dropped is still there");
+  });
+}
+
+/// The call is in a task that somebody waits for, beside another one.
+void explore_beside(const options& chosen, adaptive_options how) {
+  scheduler pool(chosen);
+  account ran(6);
+  std::vector<payload> results(6);
+  pool.run([&] {
+    fork_join([&] { adaptive(interval{&ran, &results, 0, 3}, how); },
+              [&] { adaptive(interval{&ran, &results, 3, 6}, how); });
+    for (const payload& result : results) check(result.load() == 1, "a result got lost");
+  });
+  ran.check_all();
+}
+
+}  // namespace
+
+void add_adaptive(scenario_list& to) {
+  constexpr adaptive_options one{.budget = 1};
+  constexpr adaptive_options counted{.budget = 1, .end = termination::counted};
+  to.push_back({"adaptive_standard", "a task that is split when somebody asks",
+                [] { explore_units(small(2, "lace", "transitive"), 4, one); }});
+  to.push_back({"adaptive_standard_of_three", "the same, and split again by who has half of it",
+                [] { explore_units(small(3, "lace", "transitive"), 4, one); }});
+  to.push_back({"adaptive_unasked", "a task that is split whenever nothing of it is on offer",
+                [] { explore_units(small(3, "chase_lev", "transitive"), 4, one); }});
+  to.push_back({"adaptive_lazy", "a task that is split by a policy that keeps something on offer",
+                [] { explore_units(small(2, "lazy_breadth", "transitive"), 4, one); }});
+  to.push_back({"adaptive_receiver", "a task whose half is asked for",
+                [] { explore_units(small(2, "receiver", "transitive"), 4, one); }});
+  to.push_back({"adaptive_sender", "a task whose half is dealt",
+                [] { explore_units(small(2, "sender", "transitive"), 4, one); }});
+  to.push_back(
+      {"adaptive_exception", "a call that ends early", [] { explore_failure(small(2, "lace", "transitive"), one); }});
+  to.push_back(
+      {"adaptive_beside", "two calls side by side", [] { explore_beside(small(3, "lace", "transitive"), one); }});
+  to.push_back({"counted_standard", "tasks that are counted, split when somebody asks",
+                [] { explore_units(small(2, "lace", "transitive"), 4, counted); }});
+  to.push_back({"counted_standard_of_three", "the same, and split again by who has half of it",
+                [] { explore_units(small(3, "lace", "transitive"), 4, counted); }});
+  to.push_back({"counted_unasked", "tasks that are counted, split whenever nothing is on offer",
+                [] { explore_units(small(3, "chase_lev", "transitive"), 4, counted); }});
+  to.push_back({"counted_lazy", "tasks that are counted, and kept on offer",
+                [] { explore_units(small(2, "lazy_breadth", "transitive"), 4, counted); }});
+  to.push_back({"counted_receiver", "tasks that are counted, and asked for",
+                [] { explore_units(small(2, "receiver", "transitive"), 4, counted); }});
+  to.push_back({"counted_sender", "tasks that are counted, and dealt",
+                [] { explore_units(small(2, "sender", "transitive"), 4, counted); }});
+  to.push_back({"counted_exception", "a call that ends early, and whose tasks are counted",
+                [] { explore_failure(small(3, "lace", "transitive"), counted); }});
+  to.push_back({"counted_beside", "two calls side by side, each with counts",
+                [] { explore_beside(small(3, "lace", "transitive"), counted); }});
+}
+
+}  // namespace filch::explore
