@@ -2,6 +2,7 @@
 #include "span.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -105,7 +106,8 @@ TEST(span, a_reduction_is_a_loop) {
 }
 
 TEST(span, rows_and_columns_are_halved) {
-  std::vector<int> runs(64 * 32);
+  constexpr std::size_t cells = std::size_t{64} * 32;
+  std::vector<int> runs(cells);
   const auto body = [&](std::uint64_t row, std::uint64_t row_end, std::uint64_t column, std::uint64_t column_end) {
     work_us(1);
     for (std::uint64_t i = row; i < row_end; ++i) {

@@ -82,10 +82,9 @@ bool run_natively(const reproduction& what, const planned_runs& runs, std::vecto
   for (const std::string& x : runs.xs) {
     const std::vector<std::pair<std::string, std::string>> values{{"x", x}};
     std::vector<configuration> configurations;
-    for (const std::string& name : runs.settings) {
-      configurations.push_back(
-          configuration_of(*std::ranges::find(what.settings, name, &compared_setting::name), values));
-    }
+    std::ranges::transform(runs.settings, std::back_inserter(configurations), [&](const std::string& name) {
+      return configuration_of(*std::ranges::find(what.settings, name, &compared_setting::name), values);
+    });
     std::vector<result_row> rows;
     try {
       rows = native_rows(replaced(runs.workload, values), configurations, replaced(runs.workers, values), runs.seeds);
