@@ -2,11 +2,13 @@
 // charged_peer on one worker.
 //
 // A group's tasks fork off one after the other, iterations of loops as loop_span says. An item of a bag is one fork
-// below the item that has added it.
+// below the item that has added it. An adaptive task is split after each step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -88,6 +90,37 @@ struct analysing_peer {
       items.pop_back();
       recorder.go_to(from);
       body(item, [&](Item&& more) { items.emplace_back(std::move(more), recorder.now().forked()); });
+      end.meet(recorder.now());
+    }
+    recorder.go_to(end);
+  }
+
+  template <class Item, class Body>
+  static void for_each_task(const Item& first, const Body& body) {
+    const auto charged = [&](Item item, auto&& push) {
+      spawn.done();
+      body(item, push);
+    };
+    for_each_dynamic(first, charged, {});
+  }
+
+  template <class Task>
+  static void adaptive(Task&& task, std::size_t budget, termination /*end*/) {
+    spawn.done();
+    path end = recorder.now();
+    std::vector<std::pair<std::remove_cvref_t<Task>, path>> tasks;
+    tasks.emplace_back(std::forward<Task>(task), end);
+    while (!tasks.empty()) {
+      auto [now, from] = std::move(tasks.back());
+      tasks.pop_back();
+      recorder.go_to(from);
+      while (now.step(budget)) {
+        if (auto half = now.split()) {
+          const path at = recorder.now().forked();
+          tasks.emplace_back(std::move(*half), at);
+          recorder.go_to(at);
+        }
+      }
       end.meet(recorder.now());
     }
     recorder.go_to(end);
