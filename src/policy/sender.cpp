@@ -64,7 +64,7 @@ void sender::answer(worker& w) noexcept {
   box.looked_ns = now_ns;
   // A Poisson process has no memory: from now on it takes as long as ever.
   if (std::exchange(box.was_calm, false) && box.next_deal_ns < now_ns) box.next_deal_ns = now_ns + time_to_next(w);
-  if (now_ns < box.next_deal_ns) return;
+  if (now_ns < box.next_deal_ns) return w.note_looked(now_ns);
   w.calm();
   worker* const to = any_other(w);
   worker* const waiter = w.owner_of_task();

@@ -17,6 +17,9 @@
 namespace filch {
 namespace {
 
+/// Between two notes that an owner has looked: short beside the time until it is interrupted.
+constexpr std::int64_t seldom_ns = 20'000;
+
 /// Interrupts in vain are 64 ms apart at last.
 constexpr unsigned most_in_vain = 6;
 
@@ -48,6 +51,14 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
 
 // 0 says that nobody has asked.
 void worker::note_asked() noexcept { asked_ns.store(platform::now_ns() | 1, std::memory_order_relaxed); }  // [IN1]
+
+void worker::note_looked(std::int64_t now_ns) noexcept {
+  // Not each time: others read that line.
+  const std::int64_t until_ns = now_ns + interrupter::rest_ns;
+  if (until_ns - next_interrupt_ns.load(std::memory_order_relaxed) > seldom_ns) {  // [IN1], both
+    next_interrupt_ns.store(until_ns, std::memory_order_relaxed);
+  }
+}
 
 void worker::note_nothing() noexcept {
   // Its attention is raised: it will look as soon as it makes something. Not so where it was interrupted, perhaps in

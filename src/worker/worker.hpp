@@ -82,6 +82,9 @@ class worker : public detail::worker_core {
   }
   /// Owner. It begins a task, and will have something to give.
   void begin_work() noexcept { has_nothing.exchange(false, std::memory_order_acquire); }  // [IN3] acquire: see [IN2]
+  /// Owner. It has looked, at that time, and leaves its attention raised, because it will answer later: who waits has
+  /// no reason to interrupt it.
+  void note_looked(std::int64_t now_ns) noexcept;
   /// Owner. It has looked and had nothing to give.
   void note_nothing() noexcept;
 
