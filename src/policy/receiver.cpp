@@ -109,7 +109,7 @@ void receiver::waited(worker& thief, std::int64_t since_ns) noexcept {
 }
 
 // Until it is there; or the activation that the thief asks for has ended; or it has taken too long. If the victim may
-// be interrupted, that is not before it was.
+// be interrupted soon, that is not before it was.
 void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* only) noexcept {
   const mailbox& own = mailbox_of(thief);
   patience waiting;
@@ -118,9 +118,10 @@ void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* onl
     if (only != nullptr && !victim.activations.find(only->epoch)) return;
     if (how_ == acquiring::declining && own.requests.look() == request_cell::state::asked) answer(thief);
     if (waiting.go_on()) continue;
-    if (interrupted || thief.interrupts.due(victim) == interrupter::never) return;
+    // What is due much later this worker comes again for.
+    if (interrupted || thief.interrupts.due(victim) - platform::now_ns() > patience::spin_ns) return;
     interrupted = thief.interrupts.interrupt_if_due(victim);
-    // The victim may not be running, for want of this processor.
+    // Mostly a few microseconds. But the victim may not be running, for want of this processor.
     if (interrupted) waiting = patience(interrupter::rest_ns);
     platform::yield();
   }

@@ -10,17 +10,10 @@
 namespace filch {
 namespace {
 
-/// What a worker does that is interrupted.
+/// What a thread does that is interrupted.
 void answer_interrupt() noexcept {
-  if (detail::self == &detail::foreign_worker) return;  // it has left meanwhile
-  auto& w = static_cast<worker&>(*detail::self);
-  if (!w.must_attend(nullptr)) return;
-  // In the scheduler's own code it will look by itself, or is interrupted again.
-  if (w.busy.load()) return;
-  w.count(&counters::interrupts);
-  w.interrupted = true;
-  detail::attend(w);
-  w.interrupted = false;
+  // It may have left the scheduler meanwhile.
+  if (detail::self != &detail::foreign_worker) static_cast<worker&>(*detail::self).answer_interrupt();
 }
 
 }  // namespace

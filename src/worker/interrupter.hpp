@@ -18,7 +18,7 @@ class worker;
 class interrupter {
  public:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  /// A worker is interrupted once in that time at most.
+  /// A worker is interrupted once in that time at most, unless it gives something.
   static constexpr std::int64_t rest_ns = 1'000'000;
 
   /// `after_ns`: how long somebody who asks waits for an answer before; 0: for ever.

@@ -53,6 +53,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
 void worker::note_asked() noexcept { asked_ns.store(platform::now_ns() | 1, std::memory_order_relaxed); }  // [IN1]
 
 void worker::note_looked(std::int64_t now_ns) noexcept {
+  gave_ = false;
   // Not each time: others read that line.
   const std::int64_t until_ns = now_ns + interrupter::rest_ns;
   if (until_ns - next_interrupt_ns.load(std::memory_order_relaxed) > seldom_ns) {  // [IN1], both
@@ -65,12 +66,30 @@ void worker::note_nothing() noexcept {
   // the middle of a push that had looked already; it is interrupted again, after longer and longer times.
   if (!interrupted) {
     interrupted_in_vain_ = 0;
-    has_nothing.store(true, std::memory_order_relaxed);  // [IN1], both
+    // [IN4] relaxed. A read-modify-write, so that [IN3] acquires from an earlier [IN2] through it.
+    if (!has_nothing.load(std::memory_order_relaxed)) has_nothing.exchange(true, std::memory_order_relaxed);
   } else {
+    gave_ = false;
     interrupted_in_vain_ = std::min(interrupted_in_vain_ + 1, most_in_vain);
     const std::int64_t rest_ns = interrupter::rest_ns << interrupted_in_vain_;
     next_interrupt_ns.store(platform::now_ns() + rest_ns, std::memory_order_relaxed);
   }
+}
+
+void worker::answer_interrupt() noexcept {
+  // In the scheduler's own code it will look by itself, or is interrupted again.
+  if (!must_attend(nullptr) || busy.load()) return;
+  count(&counters::interrupts);
+  interrupted = true;
+  gave_ = true;
+  detail::attend(*this);
+  if (gave_) {
+    interrupted_in_vain_ = 0;
+    // The next one who waits need not wait for longer than the first.
+    next_interrupt_ns.store(0, std::memory_order_relaxed);  // [IN1]
+    detail::attend(*this);                                  // who saw what it offers has asked meanwhile
+  }
+  interrupted = false;
 }
 
 void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept {

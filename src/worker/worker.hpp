@@ -87,6 +87,8 @@ class worker : public detail::worker_core {
   void note_looked(std::int64_t now_ns) noexcept;
   /// Owner. It has looked and had nothing to give.
   void note_nothing() noexcept;
+  /// Owner, in its signal handler: looks, if it is asked and not busy.
+  void answer_interrupt() noexcept;
 
   void count(counters::value counters::* which, std::uint64_t times = 1) noexcept {
     auto& c = counted.*which;
@@ -167,6 +169,7 @@ class worker : public detail::worker_core {
 
   detail::loop_sites own_sites_;
   const running* innermost_ = nullptr;
+  bool gave_ = false;                 ///< in its signal handler it has answered those who wait
   unsigned interrupted_in_vain_ = 0;  ///< times in succession
   std::uint64_t seed_;
 };

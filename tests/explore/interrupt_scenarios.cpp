@@ -17,8 +17,7 @@ options impatient(const std::string& policy, bool steal_half) {
 }
 
 /// An owner in a task that does not end before another one has been stolen from below it.
-void explore_starvation(const options& chosen) {
-  scheduler pool(chosen);
+void starve(scheduler& pool) {
   account ran(3);
   payload result;
   platform::atomic<bool> begun{false};
@@ -40,6 +39,19 @@ void explore_starvation(const options& chosen) {
         [&] { ran.ran(2); });
   });
   ran.check_all();
+}
+
+void explore_starvation(const options& chosen) {
+  scheduler pool(chosen);
+  starve(pool);
+}
+
+/// The same once more, when the others may have fallen asleep in between; and with an owner that may look in vain.
+void explore_starvation_again(options chosen) {
+  chosen.deal_interval_ns = 200'000;
+  scheduler pool(chosen);
+  starve(pool);
+  starve(pool);
 }
 
 /// The same with an iteration, and the rest of its loop.
@@ -168,6 +180,10 @@ void add_interrupts(scenario_list& to) {
                   [=] { explore_starvation(impatient(policy, false)); }});
     to.push_back({policy + "_starved_loop", "the same with iterations of a loop",
                   [=] { explore_starved_loop(impatient(policy, true)); }});
+    if (policy == "sender") {
+      to.push_back({policy + "_starved_again", "the same twice, with dates that are far apart",
+                    [=] { explore_starvation_again(impatient(policy, false)); }});
+    }
     for (const program& each :
          {program{"forks", "fork_join", &run_forks}, program{"groups", "groups", &run_groups},
           program{"loops", "nested loops", &run_loops}, program{"bag", "a bag with forks in its items", &run_bag}}) {

@@ -172,7 +172,8 @@ void everything(account& tasks, std::size_t low, std::size_t high) {
 TEST_P(interrupts, may_come_anywhere) {
   constexpr std::size_t size = 20'000;
   scheduler pool(GetParam().with(3));
-  for (int round = 0; round < 20; ++round) {
+  // Until it was interrupted often enough. A busy machine may run the meddler late.
+  for (int round = 0; round < 20 || pool.stats().interrupts < 200; ++round) {
     account tasks(size);
     pool.run([&] {
       const meddler now;
@@ -180,7 +181,6 @@ TEST_P(interrupts, may_come_anywhere) {
     });
     EXPECT_EQ(tasks.first_not(1), tasks.size());
   }
-  EXPECT_GT(pool.stats().interrupts, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, interrupts,
