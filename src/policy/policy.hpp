@@ -41,7 +41,10 @@ class policy {
   /// Worker that was about to sleep, or has slept, and searches again: if something was brought to it meanwhile, ends
   /// the search and runs that. False: nothing was.
   virtual bool collect(worker& /*w*/) noexcept { return false; }
-  /// Worker that waits for a taken task, and slept or was about to: runs what was brought to it meanwhile, if anything.
+  /// Worker that waits for that task, and is about to sleep: something may be brought to it from now on. It calls
+  /// collect_help() afterwards.
+  virtual void await_help(worker& /*w*/, lineage /*awaited*/) noexcept {}
+  /// Worker that waits for that task, and slept or was about to: runs what was brought to it meanwhile, if anything.
   virtual void collect_help(worker& /*w*/, lineage /*awaited*/) noexcept {}
   /// Worker that waits for a taken task: tries once to run something in the meantime. False: found nothing.
   /// A piece of the loop that `adopter` is a frame of becomes the interval of that, instead of being run here.

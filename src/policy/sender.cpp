@@ -206,11 +206,9 @@ bool sender::collect(worker& w) noexcept {
 }
 
 // As an idle worker: it waits in its sleep, too.
-bool sender::help_visible(worker& w, lineage awaited) noexcept {
-  if (!w.activations.has_room()) return stealing_policy::help_visible(w, awaited);
-  communication_cell& mine = mailbox_of(w).cell;
-  mine.wait({.of = awaited.thief, .epoch = awaited.epoch}, room_of(w));
-  return stealing_policy::help_visible(w, awaited) || !mine.is_waiting();
+void sender::await_help(worker& w, lineage awaited) noexcept {
+  if (!w.activations.has_room()) return;
+  mailbox_of(w).cell.wait({.of = awaited.thief, .epoch = awaited.epoch}, room_of(w));
 }
 
 void sender::collect_help(worker& w, lineage awaited) noexcept {

@@ -33,7 +33,7 @@ class sender final : public private_policy {
   [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
   bool collect(worker& w) noexcept override;
-  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept override;
+  void await_help(worker& w, lineage awaited) noexcept override;
   void collect_help(worker& w, lineage awaited) noexcept override;
 
  private:

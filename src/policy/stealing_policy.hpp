@@ -22,7 +22,7 @@ class stealing_policy : public policy, protected taker {
   bool acquire(worker& w) noexcept final;
   bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept final;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
-  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept override;
+  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
 
  protected:
   loot take(worker& thief, worker& victim, const lineage* only) noexcept final;

@@ -26,6 +26,7 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
   // [TS4] relaxed: a mark for the thief's exchange of the same word ([TS2]); for offers it is released by [SL4].
   if (!t.state.compare_exchange_strong(seen, word, std::memory_order_relaxed, std::memory_order_relaxed)) return;
   w.idle.begin_wait();
+  w.rules.await_help(w, {marked.thief, marked.epoch});
   if (!w.rules.help_visible(w, {marked.thief, marked.epoch})) doze(w, w.interrupts.due(w.everybody[marked.thief]));
   w.idle.end_wait();
   marked.waiting = false;
