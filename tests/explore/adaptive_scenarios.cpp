@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,29 @@ void explore_units(const options& chosen, std::size_t n, adaptive_options how) {
       for (std::size_t i = from; i < from + n; ++i) check(results[i].load() == 1, "a result got lost");
     }
   });
+  ran.check_all();
+}
+
+/// Steps that fork: what lies on the stack of one who runs a part may be given to the caller, who waits.
+void explore_forks(const options& chosen, adaptive_options how) {
+  struct forking {
+    account* ran;
+    std::size_t first;
+    std::size_t last;
+    bool step(std::size_t /*budget*/) {
+      const std::size_t i = 3 * first++;
+      fork_join([&] { fork_join([&] { ran->ran(i); }, [&] { ran->ran(i + 1); }); }, [&] { ran->ran(i + 2); });
+      return first != last;
+    }
+    std::optional<forking> split() {
+      if (last - first < 2) return std::nullopt;
+      const std::size_t middle = first + (last - first) / 2;
+      return forking{ran, middle, std::exchange(last, middle)};
+    }
+  };
+  scheduler pool(chosen);
+  account ran(12);
+  pool.run([&] { adaptive(forking{&ran, 0, 4}, how); });
   ran.check_all();
 }
 
@@ -129,6 +153,12 @@ void add_adaptive(scenario_list& to) {
                 [] { explore_units(small(2, "receiver", "transitive"), 4, counted); }});
   to.push_back({"counted_sender", "tasks that are counted, and dealt",
                 [] { explore_units(small(2, "sender", "transitive"), 4, counted); }});
+  for (const std::string policy : {"lace", "receiver", "sender"}) {
+    to.push_back({"counted_" + policy + "_forks", "counted tasks whose steps fork",
+                  [=] { explore_forks(small(2, policy, "transitive"), counted); }});
+    to.push_back({"counted_" + policy + "_forks_of_three", "the same with three workers",
+                  [=] { explore_forks(small(3, policy, "transitive"), counted); }});
+  }
   to.push_back({"counted_exception", "a call that ends early, and whose tasks are counted",
                 [] { explore_failure(small(3, "lace", "transitive"), counted); }});
   to.push_back({"counted_beside", "two calls side by side, each with counts",
