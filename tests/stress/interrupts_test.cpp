@@ -38,7 +38,8 @@ struct setting {
 
 class interrupts : public testing::TestWithParam<setting> {};
 
-/// Until somebody else has run something; this thread is only to be interrupted.
+/// Until somebody else has run something; this thread is only to be interrupted. It sleeps in between, because
+/// ThreadSanitizer delivers signals in system calls only, and so that the other one has a processor.
 void wait_for(const std::atomic<bool>& flag) {
   while (!flag.load(std::memory_order_acquire)) std::this_thread::sleep_for(20us);
 }

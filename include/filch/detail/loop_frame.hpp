@@ -5,9 +5,8 @@
 // off its high end for others. What has been cut off is in the frame's list of pieces until it has run.
 //
 // Invariants
-//  1. [next, last) is what the owner has not begun. It is changed by the owner only, between its own instructions, or
-//  by
-//     an interrupt of it, which lowers `last` to no less than `next`. So the owner raises `next` before it looks how
+//  1. [next, last) is what the owner has not begun. The owner alone changes it, between its own instructions; or an
+//     interrupt of it does, which lowers `last` to no less than `next`. So the owner raises `next` before it looks how
 //     far it may go, and takes that back when it was too far.
 //  2. Pieces on offer are above the frame's interval, the newest nearest to it. So taking them back newest first runs a
 //     loop that nobody helps with in serial order.
