@@ -31,7 +31,8 @@ struct interval {
   }
 };
 
-void explore_units(const options& chosen, std::size_t n, adaptive_options how) {
+void explore_units(const options& chosen, adaptive_options how) {
+  constexpr std::size_t n = 4;
   scheduler pool(chosen);
   account ran(2 * n);
   std::vector<payload> results(2 * n);
@@ -123,46 +124,33 @@ void explore_beside(const options& chosen, adaptive_options how) {
 }  // namespace
 
 void add_adaptive(scenario_list& to) {
-  constexpr adaptive_options one{.budget = 1};
-  constexpr adaptive_options counted{.budget = 1, .end = termination::counted};
-  to.push_back({"adaptive_standard", "a task that is split when somebody asks",
-                [] { explore_units(small(2, "lace", "transitive"), 4, one); }});
-  to.push_back({"adaptive_standard_of_three", "the same, and split again by who has half of it",
-                [] { explore_units(small(3, "lace", "transitive"), 4, one); }});
-  to.push_back({"adaptive_unasked", "a task that is split whenever nothing of it is on offer",
-                [] { explore_units(small(3, "chase_lev", "transitive"), 4, one); }});
-  to.push_back({"adaptive_lazy", "a task that is split by a policy that keeps something on offer",
-                [] { explore_units(small(2, "lazy_breadth", "transitive"), 4, one); }});
-  to.push_back({"adaptive_receiver", "a task whose half is asked for",
-                [] { explore_units(small(2, "receiver", "transitive"), 4, one); }});
-  to.push_back({"adaptive_sender", "a task whose half is dealt",
-                [] { explore_units(small(2, "sender", "transitive"), 4, one); }});
-  to.push_back(
-      {"adaptive_exception", "a call that ends early", [] { explore_failure(small(2, "lace", "transitive"), one); }});
-  to.push_back(
-      {"adaptive_beside", "two calls side by side", [] { explore_beside(small(3, "lace", "transitive"), one); }});
-  to.push_back({"counted_standard", "tasks that are counted, split when somebody asks",
-                [] { explore_units(small(2, "lace", "transitive"), 4, counted); }});
-  to.push_back({"counted_standard_of_three", "the same, and split again by who has half of it",
-                [] { explore_units(small(3, "lace", "transitive"), 4, counted); }});
-  to.push_back({"counted_unasked", "tasks that are counted, split whenever nothing is on offer",
-                [] { explore_units(small(3, "chase_lev", "transitive"), 4, counted); }});
-  to.push_back({"counted_lazy", "tasks that are counted, and kept on offer",
-                [] { explore_units(small(2, "lazy_breadth", "transitive"), 4, counted); }});
-  to.push_back({"counted_receiver", "tasks that are counted, and asked for",
-                [] { explore_units(small(2, "receiver", "transitive"), 4, counted); }});
-  to.push_back({"counted_sender", "tasks that are counted, and dealt",
-                [] { explore_units(small(2, "sender", "transitive"), 4, counted); }});
-  for (const std::string policy : {"lace", "receiver", "sender"}) {
-    to.push_back({"counted_" + policy + "_forks", "counted tasks whose steps fork",
-                  [=] { explore_forks(small(2, policy, "transitive"), counted); }});
-    to.push_back({"counted_" + policy + "_forks_of_three", "the same with three workers",
-                  [=] { explore_forks(small(3, policy, "transitive"), counted); }});
+  struct way {
+    std::string name;
+    adaptive_options how;
+  };
+  for (const way& each :
+       {way{"adaptive_", {.budget = 1}}, way{"counted_", {.budget = 1, .end = termination::counted}}}) {
+    const auto add = [&](const std::string& name, const std::string& about, const options& chosen,
+                         void (*explore)(const options&, adaptive_options)) {
+      to.push_back({each.name + name, about, [=, how = each.how] { explore(chosen, how); }});
+    };
+    add("standard", "a task that is split when somebody asks", small(2, "lace", "transitive"), &explore_units);
+    add("standard_of_three", "the same, and split again by who has half of it", small(3, "lace", "transitive"),
+        &explore_units);
+    add("unasked", "a task that is split whenever nothing of it is on offer", small(3, "chase_lev", "transitive"),
+        &explore_units);
+    add("lazy", "a task that is split by a policy that keeps something on offer",
+        small(2, "lazy_breadth", "transitive"), &explore_units);
+    add("receiver", "a task whose half is asked for", small(2, "receiver", "transitive"), &explore_units);
+    add("sender", "a task whose half is dealt", small(2, "sender", "transitive"), &explore_units);
+    for (const std::string policy : {"lace", "receiver", "sender"}) {
+      add(policy + "_forks", "a task whose steps fork", small(2, policy, "transitive"), &explore_forks);
+      add(policy + "_forks_of_three", "the same with three workers", small(3, policy, "transitive"), &explore_forks);
+    }
+    add("exception", "a call that ends early", small(each.how.end == termination::join ? 2 : 3, "lace", "transitive"),
+        &explore_failure);
+    add("beside", "two calls side by side", small(3, "lace", "transitive"), &explore_beside);
   }
-  to.push_back({"counted_exception", "a call that ends early, and whose tasks are counted",
-                [] { explore_failure(small(3, "lace", "transitive"), counted); }});
-  to.push_back({"counted_beside", "two calls side by side, each with counts",
-                [] { explore_beside(small(3, "lace", "transitive"), counted); }});
 }
 
 }  // namespace filch::explore
