@@ -51,6 +51,11 @@ class Misuse(command_line.MisuseTest):
 
 
 class Use(unittest.TestCase):
+    def test_every_listed_name_is_a_scenario(self):
+        for line in run("--list").stdout.splitlines():
+            done = run(line.split(" ", 1)[0], "--list")
+            self.assertEqual((done.returncode, done.stdout), (0, line + "\n"), done)
+
     def test_a_seed_runs_once(self):
         done = run("start_stop", FILCH_VM_SEED="random:5")
         self.assertEqual(done.returncode, 0, done)

@@ -125,7 +125,7 @@ int run(int argc, char** argv) {
   for (const std::string& strategy : how.strategies) static_cast<void>(vm::make_strategy(strategy, 1));
   const scenario_list chosen = chosen_from(scenarios(), names);
   if (list) {
-    for (const scenario& s : chosen) fmt::print("{:<36}{}\n", s.name, s.about);
+    for (const scenario& s : chosen) fmt::print("{:<36} {}\n", s.name, s.about);
     return 0;
   }
   if (!plant.empty()) return explore_planted(plant, how);
