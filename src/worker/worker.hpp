@@ -58,7 +58,9 @@ class worker : public detail::worker_core {
   }
 
   /// Owner. Makes itself look.
-  // [AT5] release: that it may have something to give ([IN1]), for whoever asks when it has been asked already.
+  // [AT5] release: that it may have something to give, for whoever asks when it has been asked already ([IN2]).
+  // Not noticed by explorations, where a read-modify-write comes after all writes that were executed before it; but a
+  // processor that delays writes could do this one first.
   void raise() noexcept { attention.store(nullptr, std::memory_order_release); }
   /// Any thread. Asks the owner to look, and wakes it for that when it sleeps inside of a wait.
   void ask() noexcept {

@@ -104,8 +104,12 @@ void explore_deals(bool two_steps) {
   constexpr std::uint32_t tasks = 3;
   communication_cell cell;
   payloads all(2 * tasks);
+  // What a worker says of itself before it waits, like that it is about to sleep; and the truth (see `account`).
+  platform::atomic<std::uint32_t> said{0};
+  std::uint32_t round = 0;
   const auto wait = [&] {
-    for (std::uint32_t round = 0; round < 4; ++round) {
+    for (; round < 4; ++round) {
+      said.store(round, std::memory_order_relaxed);
       cell.wait({}, round);
       platform::pause();
       while (!cell.cease()) {
@@ -130,7 +134,10 @@ void explore_deals(bool two_steps) {
         continue;
       }
       if (!two_steps) {
-        if (cell.put(*seen, {.dealer = dealer, .tasks = {.first = next, .count = 1}})) ++next;
+        if (!cell.put(*seen, {.dealer = dealer, .tasks = {.first = next, .count = 1}})) continue;
+        const std::uint32_t truth = round;
+        check(said.load(std::memory_order_relaxed) >= truth, "a dealer does not know who waits");
+        ++next;
       } else if (cell.reserve(*seen)) {
         if (tries == 1) {
           cell.give_up(*seen);

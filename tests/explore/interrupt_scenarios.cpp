@@ -4,6 +4,7 @@
 #include "platform/clock.hpp"
 #include "platform/interrupt.hpp"
 #include "scenario.hpp"
+#include "worker/interrupter.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::explore {
@@ -68,6 +69,28 @@ void explore_starved_loop(const options& chosen) {
     });
   });
   ran.check_all();
+}
+
+/// An owner that was calm, and left, begins again. Somebody asks it meanwhile, and may believe that it has nothing; then
+/// it looks at its first push.
+void explore_asked_at_beginning() {
+  scheduler pool(impatient("lace", false));
+  pool.run([&] {
+    auto& owner = static_cast<worker&>(*detail::self);
+    owner.calm();
+    owner.note_nothing();
+    bool looks = false;
+    bool believed = false;
+    in_parallel({[&] {
+                   owner.begin_work();
+                   looks = owner.must_attend(nullptr);
+                 },
+                 [&] {
+                   owner.ask();
+                   believed = owner.interrupts.due(owner) == interrupter::never;
+                 }});
+    check(looks || !believed, "a worker that was asked neither looks nor is interrupted");
+  });
 }
 
 /// A worker that is interrupted again and again while it runs the program, and asked for work each time.
@@ -175,6 +198,7 @@ struct program {
 }  // namespace
 
 void add_interrupts(scenario_list& to) {
+  to.push_back({"asked_at_beginning", "an owner that is asked while it begins a task", &explore_asked_at_beginning});
   for (const std::string policy : {"lace", "receiver", "receiver_blocking", "sender"}) {
     to.push_back({policy + "_starved", "a task that waits for one that only an interrupt can hand over",
                   [=] { explore_starvation(impatient(policy, false)); }});

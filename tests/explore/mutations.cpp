@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "mutation_table.hpp"
+#include "source_path.hpp"
 #include "tags.hpp"
 
 namespace filch::explore {
@@ -45,10 +46,7 @@ struct place {
   std::vector<use> used_by;
 };
 
-std::string relative(std::string_view file) {
-  const std::string_view root = FILCH_SOURCE_DIR "/";
-  return std::string(file.starts_with(root) ? file.substr(root.size()) : file);
-}
+std::string relative(std::string_view file) { return source_path(file).lexically_relative(FILCH_SOURCE_DIR).string(); }
 
 bool belongs_to_library(const vm::site_key& where) {
   const std::string file = relative(where.file);
@@ -265,8 +263,7 @@ int explore_mutations(const scenario_list& chosen, const plan& how, const std::s
   const std::vector<table_row> earlier = read_table(file);
   const std::vector<place> places = find_places(chosen);
   if (places.empty()) {
-    throw std::runtime_error("filch_explore: no operation lies in the sources below '" FILCH_SOURCE_DIR
-                             "'; build it by their full paths, without CCACHE_BASEDIR");
+    throw std::runtime_error("no operation of the scenarios lies in the sources below '" FILCH_SOURCE_DIR "'");
   }
   tags said;
   const auto is_wanted = [&](const std::string& tag) {

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "source_path.hpp"
+
 namespace filch::explore {
 namespace {
 
@@ -31,7 +33,7 @@ bool is_comment(const std::string& line) {
 }  // namespace
 
 std::string tags::at(const platform::vm::site_key& where) {
-  const auto& lines = text_of(std::string(where.file));
+  const auto& lines = text_of(source_path(where.file).string());
   if (where.line > lines.size()) return {};
   const std::string& own = lines[where.line - 1];
   if (const std::size_t opens = own.find(opening); opens != std::string::npos) return tag_at(own, opens);
