@@ -7,6 +7,8 @@
 
 #include <filch/filch.hpp>
 
+#include "for_each_task.hpp"
+
 namespace filch::bench {
 
 struct filch_peer {
@@ -47,21 +49,13 @@ struct filch_peer {
   /// See serial_peer.
   template <class Item, class Body>
   static void for_each_task(const Item& first, const Body& body) {
-    group all;
-    add_task(all, first, body);
-    all.wait();
+    bench::for_each_task<group>(first, body);
   }
 
   /// See serial_peer.
   template <class Task>
   static void adaptive(Task&& task, std::size_t budget, termination end) {
     filch::adaptive(task, {.budget = budget, .end = end});
-  }
-
- private:
-  template <class Item, class Body>
-  static void add_task(group& to, const Item& item, const Body& body) {
-    to.run([&to, &body, item]() mutable { body(item, [&](Item&& next) { add_task(to, next, body); }); });
   }
 };
 

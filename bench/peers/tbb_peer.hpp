@@ -20,6 +20,7 @@
 
 #include <filch/filch.hpp>
 
+#include "for_each_task.hpp"
 #include "value_of.hpp"
 
 namespace filch::bench {
@@ -83,9 +84,7 @@ struct tbb_peer_with {
   /// See serial_peer.
   template <class Item, class Body>
   static void for_each_task(const Item& first, const Body& body) {
-    group all;
-    add_task(all, first, body);
-    all.wait();
+    bench::for_each_task<group>(first, body);
   }
 
   /// See serial_peer. oneTBB has nothing like it; this is what its users write: between two steps, half of a long task
@@ -98,14 +97,6 @@ struct tbb_peer_with {
   }
 
  private:
-  template <class Item, class Body>
-  static void add_task(group& to, const Item& item, const Body& body) {
-    to.run([&to, &body, item] {
-      Item copy = item;
-      body(copy, [&](Item&& next) { add_task(to, next, body); });
-    });
-  }
-
   template <class Task>
   static void run_adaptive(group& to, Task& task, std::size_t budget) {
     while (task.step(budget)) {

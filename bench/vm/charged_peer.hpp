@@ -9,6 +9,9 @@
 #include <filch/filch.hpp>
 #include <filch/vm.hpp>
 
+#include "filch_peer.hpp"
+#include "for_each_task.hpp"
+
 namespace filch::bench {
 
 /// Of one task, from its push to its join.
@@ -18,7 +21,7 @@ struct charged_peer {
   template <class F, class G>
   static auto fork_join(F&& f, G&& g) {
     spawn.done();
-    return filch::fork_join(std::forward<F>(f), std::forward<G>(g));
+    return filch_peer::fork_join(std::forward<F>(f), std::forward<G>(g));
   }
 
   class group {
@@ -31,58 +34,45 @@ struct charged_peer {
     void wait() { group_.wait(); }
 
    private:
-    task_group group_;
+    filch_peer::group group_;
   };
 
   template <class Body>
   static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {
     spawn.done();
-    filch::parallel_for(std::uint64_t{0}, n, body, {.grain = grain});
+    filch_peer::for_each_index(n, body, grain);
   }
 
   template <class Body>
   static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
     spawn.done();
-    using block = filch::blocked_range2d<std::uint64_t>;
-    filch::parallel_for(block(0, rows, 0, columns), [&](const block& part) {
-      body(part.rows().begin(), part.rows().end(), part.cols().begin(), part.cols().end());
-    });
+    filch_peer::for_each_block(rows, columns, body);
   }
 
   template <class T, class Value, class Combine>
   static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
                   std::uint64_t grain = 0) {
     spawn.done();
-    return filch::parallel_reduce(std::uint64_t{0}, n, identity, value, combine, grain);
+    return filch_peer::reduce(n, identity, value, combine, grain);
   }
 
   /// See serial_peer. An item is charged by its body; to push and pop it is free.
   template <class Item, class Body>
   static void for_each_dynamic(const Item& first, const Body& body, sharing how) {
-    filch::for_each_dynamic(
-        &first, &first + 1,
-        [&](Item& item, feeder<Item>& more) { body(item, [&](Item&& next) { more.push(std::move(next)); }); }, how);
+    filch_peer::for_each_dynamic(first, body, how);
   }
 
   /// See serial_peer.
   template <class Item, class Body>
   static void for_each_task(const Item& first, const Body& body) {
-    group all;
-    add_task(all, first, body);
-    all.wait();
+    bench::for_each_task<group>(first, body);
   }
 
   /// See serial_peer. Its steps are charged by what they do.
   template <class Task>
   static void adaptive(Task&& task, std::size_t budget, termination end) {
     spawn.done();
-    filch::adaptive(task, {.budget = budget, .end = end});
-  }
-
- private:
-  template <class Item, class Body>
-  static void add_task(group& to, const Item& item, const Body& body) {
-    to.run([&to, &body, item]() mutable { body(item, [&](Item&& next) { add_task(to, next, body); }); });
+    filch_peer::adaptive(std::forward<Task>(task), budget, end);
   }
 };
 
