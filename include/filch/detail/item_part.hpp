@@ -28,6 +28,8 @@ class item_part final : public bag_part {
   item_part(const item_part&) = delete;
   item_part& operator=(const item_part&) = delete;
 
+  [[nodiscard]] bool has_work() const noexcept { return !items.empty(); }
+
   [[nodiscard]] std::size_t size() const noexcept override { return items.size(); }
 
   [[nodiscard]] bag_chunk* cut(std::size_t count) noexcept override {

@@ -6,12 +6,12 @@
 #include <stop_token>
 
 #include <filch/detail/bag_part.hpp>
-#include <filch/detail/loop_site.hpp>
+#include <filch/detail/on_worker.hpp>
+#include <filch/detail/run_bag_part.hpp>
 #include <filch/detail/task_counts.hpp>
 #include <filch/detail/task_part.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
-#include <filch/scheduler.hpp>
 
 namespace filch::detail {
 
@@ -21,26 +21,7 @@ struct adaptive_body {
   std::size_t budget;
 
   static void run_part(task_part<Task>& part, piece* stolen) noexcept {
-    worker_core& w = part.w;
-    // What the task is in contains loops; what a step contains is not the business of a chunk of iterations.
-    loop_site site;
-    const inside_site here(w, site);
-    platform::signal_fence();
-    w.loops.store(&part.frame);
-    begin_bag(part, stolen);
-    try {
-      do {
-        while (part.has_task()) {
-          part.step();
-          if (part.must_look(part.size())) [[unlikely]]
-            attend_bag(part, true);
-        }
-      } while ((part.frame.newest != nullptr || part.taken != nullptr) && continue_bag(part));
-    } catch (...) {
-      fail_bag(part);
-    }
-    w.loops.store(part.frame.outer);
-    if (part.whole.counts != nullptr) count_part(part);
+    run_bag_part(part, stolen, [&] { part.step(); });
   }
 
   static void run_stolen(worker_core& w, bag_chunk& chunk, piece& stolen) noexcept {
@@ -64,18 +45,13 @@ loop_status run_adaptive_on(worker_core& w, Task& task, std::size_t budget, bool
     run::run_part(part, nullptr);
   }
   if (counted) wait_for_counts(*counts);
-  if (whole.ended.load(std::memory_order_relaxed)) [[unlikely]]  // [BW1]
-    rethrow_from(whole);
-  return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
+  return outcome_of(whole);
 }
 
 /// Runs the task until nothing of it is left.
 template <class Task>
 loop_status run_adaptive(Task& task, std::size_t budget, bool counted, const std::stop_token* stop = nullptr) {
-  if (self == &foreign_worker) [[unlikely]] {
-    return scheduler::default_scheduler().run([&] { return run_adaptive_on(*self, task, budget, counted, stop); });
-  }
-  return run_adaptive_on(*self, task, budget, counted, stop);
+  return on_worker([&] { return run_adaptive_on(*self, task, budget, counted, stop); });
 }
 
 }  // namespace filch::detail

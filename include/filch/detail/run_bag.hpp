@@ -2,14 +2,13 @@
 #pragma once
 
 #include <stop_token>
-#include <utility>
 
 #include <filch/detail/item_part.hpp>
-#include <filch/detail/loop_site.hpp>
+#include <filch/detail/on_worker.hpp>
+#include <filch/detail/run_bag_part.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/feeder.hpp>
 #include <filch/loop.hpp>
-#include <filch/scheduler.hpp>
 
 namespace filch::detail {
 
@@ -19,30 +18,12 @@ struct bag_body {
   Body& body;
 
   static void run_part(item_part<Item>& part, piece* stolen) noexcept {
-    worker_core& w = part.w;
     Body& body = static_cast<const bag_body*>(part.whole.body)->body;
     feeder<Item> more(part);
-    // What the bag is in contains loops; what the bag contains is not the business of a chunk of iterations.
-    loop_site site;
-    const inside_site here(w, site);
-    platform::signal_fence();
-    w.loops.store(&part.frame);
-    begin_bag(part, stolen);
-    try {
-      do {
-        while (!part.items.empty()) {
-          {
-            Item item = part.items.pop();
-            body(item, more);
-          }
-          if (part.must_look(part.items.size())) [[unlikely]]
-            attend_bag(part, true);
-        }
-      } while ((part.frame.newest != nullptr || part.taken != nullptr) && continue_bag(part));
-    } catch (...) {
-      fail_bag(part);
-    }
-    w.loops.store(part.frame.outer);
+    run_bag_part(part, stolen, [&] {
+      Item item = part.items.pop();
+      body(item, more);
+    });
   }
 
   static void run_stolen(worker_core& w, bag_chunk& chunk, piece& stolen) noexcept {
@@ -63,18 +44,13 @@ loop_status run_bag_on(worker_core& w, item_stack<Item>& items, Body& body, shar
     part.items.swap(items);
     if (!part.items.empty()) run::run_part(part, nullptr);
   }
-  if (whole.ended.load(std::memory_order_relaxed)) [[unlikely]]  // [BW1]
-    rethrow_from(whole);
-  return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
+  return outcome_of(whole);
 }
 
 /// Processes the items, and those that the body adds, until none is left.
 template <class Item, class Body>
 loop_status run_bag(item_stack<Item>& items, Body& body, sharing how, const std::stop_token* stop = nullptr) {
-  if (self == &foreign_worker) [[unlikely]] {
-    return scheduler::default_scheduler().run([&] { return run_bag_on(*self, items, body, how, stop); });
-  }
-  return run_bag_on(*self, items, body, how, stop);
+  return on_worker([&] { return run_bag_on(*self, items, body, how, stop); });
 }
 
 }  // namespace filch::detail

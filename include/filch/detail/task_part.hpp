@@ -58,7 +58,7 @@ class task_part final : public bag_part {
   /// Begins with a task that is somebody else's, and stays so.
   void begin_with(Task& task) noexcept { task_ = &task; }
 
-  [[nodiscard]] bool has_task() const noexcept { return task_ != nullptr; }
+  [[nodiscard]] bool has_work() const noexcept { return task_ != nullptr; }
 
   /// One step. If that throws, the task is not run any more.
   void step() {
