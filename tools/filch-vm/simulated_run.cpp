@@ -14,18 +14,6 @@ namespace {
 // Long enough for all workers to have begun to search, short enough for none to fall asleep.
 constexpr double gather_ns = 10'000;
 
-options options_of(const configuration& config) {
-  return {.workers = config.workers,
-          .policy = config.policy,
-          .join = config.join,
-          .loop = config.loop,
-          .steal_half = config.steal_half,
-          .push_half = config.push_half,
-          .deal_interval_ns = config.deal_interval_ns,
-          .interrupt_after_ns = config.interrupt_after_ns,
-          .interrupt_every_ns = config.interrupt_every_ns};
-}
-
 template <std::size_t Size>
 void copy_text(const std::string& text, std::array<char, Size>& to) {
   std::copy_n(text.begin(), std::min(text.size(), Size - 1), to.begin());

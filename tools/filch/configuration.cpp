@@ -123,6 +123,18 @@ class interval {
 
 }  // namespace
 
+options options_of(const configuration& config) {
+  return {.workers = config.workers,
+          .policy = config.policy,
+          .join = config.join,
+          .loop = config.loop,
+          .steal_half = config.steal_half,
+          .push_half = config.push_half,
+          .deal_interval_ns = config.deal_interval_ns,
+          .interrupt_after_ns = config.interrupt_after_ns,
+          .interrupt_every_ns = config.interrupt_every_ns};
+}
+
 std::string_view runner_name(bench::runner runner) { return runner_names.at(static_cast<std::size_t>(runner)); }
 
 std::string describe(const configuration& config) {

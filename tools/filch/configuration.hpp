@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <filch/loop.hpp>
+#include <filch/scheduler.hpp>
 
 #include "workload.hpp"
 
@@ -30,6 +31,9 @@ struct configuration {
 
   bool operator==(const configuration&) const = default;
 };
+
+/// Of the scheduler that a configuration of filch wants.
+options options_of(const configuration& config);
 
 /// "serial", "filch", "tbb", "tbb-simple", "tbb-static", "openmp" or "analysed".
 std::string_view runner_name(bench::runner runner);

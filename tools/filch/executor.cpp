@@ -20,17 +20,7 @@ class serial_executor final : public executor {
 
 class filch_executor final : public executor {
  public:
-  explicit filch_executor(const configuration& config)
-      : executor(config),
-        scheduler_(options{.workers = config.workers,
-                           .policy = config.policy,
-                           .join = config.join,
-                           .loop = config.loop,
-                           .steal_half = config.steal_half,
-                           .push_half = config.push_half,
-                           .deal_interval_ns = config.deal_interval_ns,
-                           .interrupt_after_ns = config.interrupt_after_ns,
-                           .interrupt_every_ns = config.interrupt_every_ns}) {
+  explicit filch_executor(const configuration& config) : executor(config), scheduler_(options_of(config)) {
     config_.workers = scheduler_.workers();
     config_.policy = scheduler_.policy();
     config_.join = scheduler_.join();
