@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,18 +14,14 @@
 
 #include <fmt/format.h>
 
-#include <filch/vm.hpp>
-
 #include "catalogue.hpp"
 #include "stack_space.hpp"
+#include "uts_search.hpp"
 #include "uts_tree.hpp"
 #include "with_peer.hpp"
 
 namespace filch::bench {
 namespace {
-
-vm::work binomial_node("uts_node");
-vm::work geometric_node("uts_geometric_node");
 
 // The counts of a part of a tree in two words, which functions return in registers. Leaves and depth share one; their
 // bits suffice for every named tree.
@@ -64,7 +59,7 @@ partial_counts search_children(const uts_node& parent, int begin, int end);
 
 template <class Peer>
 partial_counts search(const uts_node& node) {
-  (node.is_geometric() ? geometric_node : binomial_node).done();
+  charge_visit(node);
   const int children = node.children();
   if (children == 0) return partial_counts::of_leaf(node);
   return search_children<Peer>(node, 0, children).with_parent();
@@ -98,36 +93,17 @@ constexpr std::size_t stack_bytes_per_level(runner on) {
   return 400;
 }
 
-class uts_instance final : public instance {
+class uts_instance final : public uts_search {
  public:
-  uts_instance(std::string_view size, const uts_parameters& parameters, std::optional<uts_counts> published)
-      : size_(size), tree_(parameters), expected_(published) {}
-
-  void prepare() override {
-    counts_ = {};
-    expected();
-  }
-
-  void run(runner on) override {
-    binomial_node.look_up();
-    geometric_node.look_up();
-    require_stack(on);
-    counts_ = with_peer(on, [&]<class Peer>() { return search<Peer>(tree_.root()).unpacked(); });
-  }
-
-  std::string result() const override {
-    return fmt::format("{} nodes, {} leaves, depth {}", counts_.nodes, counts_.leaves, counts_.depth);
-  }
-
-  bool verify() const override { return counts_ == expected(); }
+  uts_instance(std::string_view size, const uts_named_tree& of) : uts_search(of), size_(size) {}
 
   // Every inner node forks one time less than it has children; summed over the tree, that is leaves - 1.
   std::uint64_t tasks() const override { return expected().leaves - 1; }
 
  private:
-  const uts_counts& expected() const {
-    if (!expected_) expected_ = count_nodes(tree_);
-    return *expected_;
+  uts_counts search_all(runner on) override {
+    require_stack(on);
+    return with_peer(on, [&]<class Peer>() { return search<Peer>(tree().root()).unpacked(); });
   }
 
   // An overflowing stack would end the process without a word.
@@ -141,14 +117,10 @@ class uts_instance final : public instance {
   }
 
   std::string size_;
-  uts_tree tree_;
-  mutable std::optional<uts_counts> expected_;  // counted when first needed, where nobody published it
-  uts_counts counts_;
 };
 
 std::unique_ptr<instance> make_uts(std::string_view size) {
-  const uts_named_tree tree = find_uts_tree("uts", size);
-  return std::make_unique<uts_instance>(size, tree.parameters, tree.published);
+  return std::make_unique<uts_instance>(size, find_uts_tree("uts", size));
 }
 
 }  // namespace

@@ -21,18 +21,15 @@
 #include <fmt/format.h>
 
 #include <filch/filch.hpp>
-#include <filch/vm.hpp>
 
 #include "catalogue.hpp"
 #include "parse_size.hpp"
+#include "uts_search.hpp"
 #include "uts_tree.hpp"
 #include "with_peer.hpp"
 
 namespace filch::bench {
 namespace {
-
-vm::work binomial_node("uts_node");
-vm::work geometric_node("uts_geometric_node");
 
 // Counts of one run, in a place of its own for each thread. (On the virtual machine all workers are one thread.)
 class thread_counts {
@@ -83,7 +80,7 @@ uts_counts search(const uts_tree& tree, sharing how) {
   Peer::for_each_dynamic(
       tree.root(),
       [&](const uts_node& node, auto&& push) {
-        (node.is_geometric() ? geometric_node : binomial_node).done();
+        charge_visit(node);
         uts_counts& here = counts.mine();
         const int children = node.children();
         ++here.nodes;
@@ -142,41 +139,19 @@ sharing take_sharing(std::string_view& size) {
   return how;
 }
 
-class uts_bag_instance final : public instance {
+class uts_bag_instance final : public uts_search {
  public:
-  uts_bag_instance(const uts_named_tree& tree, sharing how)
-      : tree_(tree.parameters), how_(how), expected_(tree.published) {}
-
-  void prepare() override {
-    counts_ = {};
-    expected();
-  }
-
-  void run(runner on) override {
-    binomial_node.look_up();
-    geometric_node.look_up();
-    counts_ = with_peer(on, [&]<class Peer>() { return search<Peer>(tree_, how_); });
-  }
-
-  std::string result() const override {
-    return fmt::format("{} nodes, {} leaves, depth {}", counts_.nodes, counts_.leaves, counts_.depth);
-  }
-
-  bool verify() const override { return counts_ == expected(); }
+  uts_bag_instance(const uts_named_tree& of, sharing how) : uts_search(of), how_(how) {}
 
   // One item for each node.
   std::uint64_t tasks() const override { return expected().nodes; }
 
  private:
-  const uts_counts& expected() const {
-    if (!expected_) expected_ = count_nodes(tree_);
-    return *expected_;
+  uts_counts search_all(runner on) override {
+    return with_peer(on, [&]<class Peer>() { return search<Peer>(tree(), how_); });
   }
 
-  uts_tree tree_;
   sharing how_;
-  mutable std::optional<uts_counts> expected_;  // counted when first needed, where nobody published it
-  uts_counts counts_;
 };
 
 std::unique_ptr<instance> make_uts_bag(std::string_view size) {
