@@ -71,8 +71,8 @@ void explore_starved_loop(const options& chosen) {
   ran.check_all();
 }
 
-/// An owner that was calm, and left, begins again. Somebody asks it meanwhile, and may believe that it has nothing; then
-/// it looks at its first push.
+/// An owner that was calm, and left, begins again. Somebody asks it meanwhile, and may believe that it has nothing;
+/// then it looks at its first push.
 void explore_asked_at_beginning() {
   scheduler pool(impatient("lace", false));
   pool.run([&] {
