@@ -12,9 +12,9 @@
 namespace filch {
 namespace {
 
-/// How long a worker waits before it looks elsewhere. Short, since pieces and detached tasks are not dealt; long beside
-/// what ending and beginning a wait takes, so that whoever deals mostly finds it waiting.
-constexpr std::int64_t wait_ns = 5'000;
+/// How long a worker waits before it looks elsewhere. Short, since detached tasks are not dealt; long beside what
+/// ending and beginning a wait takes, so that whoever deals mostly finds it waiting.
+constexpr std::int64_t wait_ns = 20'000;
 
 }  // namespace
 
@@ -64,8 +64,11 @@ void sender::answer(worker& w) noexcept {
   const std::int64_t now_ns = platform::now_ns();
   if (box.looked_ns != 0) box.able_for_ns += now_ns - box.looked_ns;
   box.looked_ns = now_ns;
-  // A Poisson process has no memory: from now on it takes as long as ever.
-  if (std::exchange(box.was_calm, false) && box.next_deal_ns < now_ns) box.next_deal_ns = now_ns + time_to_next(w);
+  // A Poisson process has no memory: since somebody asked it takes as long as ever.
+  if (std::exchange(box.was_calm, false) && box.next_deal_ns < now_ns) {
+    const std::int64_t asked_ns = w.asked_ns.load(std::memory_order_relaxed);  // [IN1]
+    box.next_deal_ns = (asked_ns == 0 ? now_ns : asked_ns) + time_to_next(w);
+  }
   if (now_ns < box.next_deal_ns) {
     tell(w);
     return w.note_looked(now_ns);
@@ -161,7 +164,10 @@ loot sender::take_task(worker& thief, worker& victim, const lineage* only) noexc
     if (only != nullptr && !victim.activations.find(only->epoch)) break;
     // Of all who may deal to it, one after the other.
     worker& next = only != nullptr ? victim : thief.everybody[(victim.number + i) % n];
-    if (&next != &thief) next.ask();
+    if (&next != &thief) {
+      next.ask();
+      if (next.pieces.oldest(wanted.epoch)) break;
+    }
     if (thief.must_attend(nullptr)) answer(thief);
   }
   return end_wait(thief, wanted.epoch);
