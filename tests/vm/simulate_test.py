@@ -71,6 +71,11 @@ class Misuse(command_line.MisuseTest):
             self.simulate(["--machine", "4x12", "--workers", count], "--workers", f"'{count}'")
         self.simulate(["--machine", "4x12", "--workers", "1,49"], "'49'", "4x12", "48")
 
+    def test_a_ticker_has_no_hardware_thread(self):
+        ticking = ["--policy", "lace,sender", "--interrupt-every", "5000"]
+        for workers in [[], ["--workers", "4"], ["--workers", "1,4"]]:
+            self.simulate(["--machine", "1x4", *ticking, *workers], "'5000'", "1x4", "4 workers", "such as 1x5")
+
     def test_other_options(self):
         on = ["--machine", "2x2"]
         for option in ["--seed", "--seeds", "--processes"]:
@@ -202,6 +207,19 @@ class Simulate(unittest.TestCase):
         self.assertLess(speed_up["leapfrog", 48], 28)
         self.assertGreater(speed_up["random", 48], 35)
         self.assertGreater(speed_up["transitive", 48], speed_up["leapfrog", 48] + 4)
+
+    def test_a_ticker_deals_in_the_middle_of_long_tasks(self):
+        # Leaves of a quarter of a millisecond, and nobody who waits interrupts by itself.
+        on = ["matmul:384/96", "--machine", "2x8", "--workers", "12", "--policy", "sender", "--interrupt-after", "0"]
+        without = rows(*on, "--seeds", "5")[1]
+        ticking = rows(*on, "--seeds", "5", "--interrupt-every", "50000")[1]
+        self.assertEqual(without["counters"]["interrupts"], 0)
+        self.assertGreater(ticking["counters"]["interrupts"], 0)
+        self.assertLess(ticking["virtual_seconds"], 0.8 * without["virtual_seconds"])
+
+    def test_a_ticker_takes_the_last_hardware_thread(self):
+        on = ["fib:15", "--machine", "1x2", "--workers", "1", "--policy", "sender", "--interrupt-every", "5000"]
+        self.assertEqual((rows(*on)[1]["workers"], rows(*on)[1]["result"]), (1, "610"))
 
     def test_thousands_of_workers(self):
         # A quarter of a gigabyte for 4,096; the bound leaves room for the program's own copies.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
 #include <string>
+
+#include <fmt/format.h>
 
 #include <filch/scheduler.hpp>
 #include <filch/vm.hpp>
@@ -13,6 +16,23 @@ namespace {
 
 // Long enough for all workers to have begun to search, short enough for none to fall asleep.
 constexpr double gather_ns = 10'000;
+
+// One more than workers, for the sender's ticker, which the environment may ask for as well. It never takes a worker's
+// hardware thread: where that would be needed, the machine has no room for it.
+int threads_of(const vm::machine_description& machine, int workers) {
+  return std::min(workers + 1, machine.hardware_threads());
+}
+
+void require_room_for_ticker(const vm::machine_description& machine, const configuration& config) {
+  if (config.interrupt_every_ns.value_or(0) == 0 || config.workers < machine.hardware_threads()) {
+    return;
+  }
+  throw std::invalid_argument(
+      fmt::format("--interrupt-every '{}' needs a hardware thread beside those of the workers, and machine '{}' has {} "
+                  "for {} workers; give fewer workers, or a larger machine such as {}x{}",
+                  *config.interrupt_every_ns, machine.name, machine.hardware_threads(), config.workers, machine.sockets,
+                  machine.cores_per_socket + 1));
+}
 
 template <std::size_t Size>
 void copy_text(const std::string& text, std::array<char, Size>& to) {
@@ -33,7 +53,7 @@ run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t 
   run_outcome outcome;
   outcome.is_filch = config.runner == bench::runner::filch;
   try {
-    vm::simulation simulated(machine, seed, config.workers);
+    vm::simulation simulated(machine, seed, threads_of(machine, config.workers));
     simulated.run([&] {
       instance.prepare();
       if (!outcome.is_filch) {
@@ -64,9 +84,10 @@ configuration resolved(const vm::machine_description& machine, configuration con
   if (config.workers == 0) {
     config.workers = machine.hardware_threads();
   }
+  require_room_for_ticker(machine, config);
   options chosen = options_of(config);
   chosen.workers = 1;
-  vm::simulation simulated(machine, 1, 1);
+  vm::simulation simulated(machine, 1, 2);  // the worker and its ticker
   simulated.run([&] {
     const scheduler pool(chosen);
     config.policy = pool.policy();
