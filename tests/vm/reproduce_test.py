@@ -154,6 +154,34 @@ class OtherExperiments(unittest.TestCase):
         self.assertEqual([each["values"]["transactions"] is None for each in points], [False, True])
         self.assertTrue(all(each["holds"] for each in result["claims"]))
 
+    def with_interrupts(self, **runs):
+        self.experiment["settings"] = {
+            "sender": {"policy": "sender", "interrupt_after": 0, "interrupt_every": "{x}"},
+            "receiver": {"policy": "receiver", "interrupt_after": 1000},
+        }
+        self.experiment["runs"] = [
+            {"group": "G", "machine": "1x4", "workload": "matmul:192/48", "workers": 3, "x": [0, 9000], "seeds": 3, **runs}
+        ]
+        self.experiment["metrics"] = [{"name": "interrupts", "title": "I", "counters": ["interrupts"]}]
+        self.experiment["claims"] = [
+            {"says": "none", "left": ["G", "sender", "least"], "is": "==", "factor": 0},
+            {"says": "some", "left": ["G", "sender", "largest"], "is": ">=", "factor": 1},
+            {"says": "also some", "left": ["G", "receiver", "least"], "is": ">=", "factor": 1},
+        ]
+
+    def test_interrupts(self):
+        self.with_interrupts()
+        finished = self.run_it()
+        self.assertEqual((finished.returncode, finished.stderr), (0, ""), finished.stdout)
+
+    def test_interrupts_that_are_wrong(self):
+        self.with_interrupts(x=["often", "seldom"])
+        self.check_broken("Table II", "interrupt_every 'often'")
+        self.with_interrupts(workers=4)  # all of the machine's
+        self.check_broken("Table II", "'9000' needs a hardware thread", "1x5")
+        self.experiment["settings"]["receiver"]["interrupt_every"] = 5
+        self.check_broken("table2.json", "setting 'receiver' has 'interrupt_every'", "policy 'receiver'")
+
     def check_broken(self, *expected):
         finished = self.run_it()
         self.assertEqual((finished.returncode, finished.stdout), (1, ""), finished.stderr)

@@ -118,7 +118,24 @@ TEST_F(reproduction_file, settings_may_have_an_interval_of_deals) {
   EXPECT_EQ(load(with(R"({"policy": "sender", "delta": "{x}"})")).settings[0].delta, "{x}");
   EXPECT_EQ(load(with(R"({"policy": "sender", "delta": {"small": 5, "paper": 6}})"), "paper").settings[0].delta, "6");
   EXPECT_TRUE(load(with(R"({"policy": "sender", "steal_half": true})")).settings[0].config.steal_half);
-  EXPECT_THAT(error_of(with(R"({"policy": "lace", "delta": 5})")), HasSubstr("policy 'lace' does not go with"));
+  EXPECT_THAT(error_of(with(R"({"policy": "lace", "delta": 5})")),
+              HasSubstr("has 'delta', which policy 'lace' does not go with"));
+}
+
+TEST_F(reproduction_file, settings_may_have_interrupts) {
+  const auto with = [](const std::string& setting) { return experiment_with(R"({"policy": "lazy_depth"})", setting); };
+  const std::string both =
+      R"({"policy": "sender", "interrupt_after": 0, "interrupt_every": {"small": "{x}", "paper": 7}})";
+  EXPECT_EQ(load(with(both)).settings[0].interrupt_after, "0");
+  EXPECT_EQ(load(with(both)).settings[0].interrupt_every, "{x}");
+  EXPECT_EQ(load(with(both), "paper").settings[0].interrupt_every, "7");
+  EXPECT_EQ(load(with(R"({"policy": "lace", "interrupt_after": 5})")).settings[0].interrupt_after, "5");
+  EXPECT_THAT(error_of(with(R"({"policy": "lace", "interrupt_every": 5})")),
+              HasSubstr("has 'interrupt_every', which policy 'lace' does not go with"));
+  EXPECT_THAT(error_of(with(R"({"policy": "lazy_depth", "interrupt_after": 5})")),
+              HasSubstr("has 'interrupt_after', which policy 'lazy_depth' does not go with"));
+  EXPECT_THAT(error_of(with(R"({"policy": "sender", "interrupt_evry": 5})")),
+              HasSubstr("unknown key 'interrupt_evry'"));
 }
 
 TEST_F(reproduction_file, runs_may_be_on_this_machine) {
@@ -130,7 +147,8 @@ TEST_F(reproduction_file, runs_may_be_on_this_machine) {
     text.replace(text.find(runs), runs.size(), runs + more);
     const std::string settings = R"("settings": {)";
     return text.replace(text.find(settings), settings.size(),
-                        settings + R"("N": {"policy": "lace"}, "M": {"policy": "lace"}, "O": {"runner": "openmp"},)");
+                        settings + R"("N": {"policy": "lace"}, "M": {"policy": "lace"}, "O": {"runner": "openmp"},
+                                   "I": {"policy": "lace", "interrupt_after": 5},)");
   };
   const auto here = [](const std::string& settings) {
     return R"({"group": "H", "machine": "this machine", "workload": "fib:5", "workers": "all", "x": ["all"], "seeds": 1,
@@ -144,6 +162,7 @@ TEST_F(reproduction_file, runs_may_be_on_this_machine) {
   EXPECT_TRUE(read.settings[2].is_peer());
   EXPECT_THAT(error_of(with(simulated)), HasSubstr("setting 'O' is a runner that cannot be simulated; group 'I'"));
   EXPECT_THAT(error_of(with(here(R"(["B"])"))), HasSubstr("setting 'B' has more than a policy"));
+  EXPECT_THAT(error_of(with(here(R"(["I"])"))), HasSubstr("setting 'I' has more than a policy"));
   EXPECT_THAT(error_of(with(here(R"(["N", "M"])"))), HasSubstr("two settings with the same policy"));
   EXPECT_THAT(error_of(with(here(R"(["N"])"), R"(["H", "N", "least"])")), HasSubstr("only simulations are judged"));
 }

@@ -77,7 +77,8 @@ void require_name(std::string_view kind, const std::string& name, const texts& k
 
 compared_setting setting_of(const std::string& name, const ordered_json& object) {
   require_keys(fmt::format("setting '{}'", name), object, {},
-               {"policy", "join", "loop", "way", "steal_half", "push_half", "delta", "runner"});
+               {"policy", "join", "loop", "way", "steal_half", "push_half", "delta", "interrupt_after",
+                "interrupt_every", "runner"});
   const auto option = [&](const char* key) {
     return object.contains(key) ? std::optional(object.at(key).get<std::string>()) : std::nullopt;
   };
@@ -88,13 +89,20 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
                                 .push_half = object.value("push_half", false)};
   const std::vector<configuration> configurations = filch_configurations(settings);
   if (configurations.size() != 1) reject(fmt::format("setting '{}' is more than one combination", name));
+  const std::string& policy = configurations.front().policy;
+  const auto interval = [&](const char* key, bool (&suits)(const std::string&)) {
+    if (!object.contains(key)) return std::string{};
+    if (!suits(policy)) {
+      reject(fmt::format("setting '{}' has '{}', which policy '{}' does not go with", name, key, policy));
+    }
+    return text_of(object.at(key));
+  };
   compared_setting setting{.name = name,
                            .way = object.value("way", ""),
-                           .delta = object.contains("delta") ? text_of(object.at("delta")) : std::string{},
+                           .delta = interval("delta", may_deal),
+                           .interrupt_after = interval("interrupt_after", may_be_asked),
+                           .interrupt_every = interval("interrupt_every", may_deal),
                            .config = configurations.front()};
-  if (!setting.delta.empty() && setting.config.policy != "sender") {
-    reject(fmt::format("setting '{}' has a delta, which policy '{}' does not go with", name, setting.config.policy));
-  }
   if (object.contains("runner")) {
     if (object.size() != 1) reject(fmt::format("setting '{}' has a runner and something else", name));
     const std::vector<bench::runner> runners = peer_runners(object.at("runner").get<std::string>());
@@ -107,7 +115,8 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
 // What can be measured in one go on real processors: policies and other runners, as they are.
 void require_native(const compared_setting& setting) {
   const configuration& config = setting.config;
-  if (!config.join.empty() || !config.loop.empty() || config.steal_half || config.push_half) {
+  if (!config.join.empty() || !config.loop.empty() || config.steal_half || config.push_half ||
+      setting.has_interrupts()) {
     reject(fmt::format("setting '{}' has more than a policy, a delta or a runner; runs on {} do not know that",
                        setting.name, planned_runs::native));
   }

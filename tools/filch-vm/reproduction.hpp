@@ -18,10 +18,16 @@ namespace filch::cli {
 
 /// A way of scheduling that the experiment compares with others: one column of its tables.
 struct compared_setting {
-  std::string name;        ///< as the paper calls it
-  std::string way;         ///< what {way} stands for in workloads
-  std::string delta;       ///< of policy sender, in nanoseconds; {x} is replaced; empty: left to the library
-  configuration config{};  ///< without workers and delta
+  std::string name;  ///< as the paper calls it
+  std::string way;   ///< what {way} stands for in workloads
+  // In nanoseconds, for policies that they go with; {x} is replaced; empty: left to the library.
+  std::string delta;
+  std::string interrupt_after;
+  std::string interrupt_every;
+  configuration config{};  ///< without workers and the above
+
+  /// Some time is given that 'filch bench' is not told when it measures several settings at once.
+  bool has_interrupts() const { return !interrupt_after.empty() || !interrupt_every.empty(); }
 
   /// Not one of filch's: measured on real processors only.
   bool is_peer() const { return config.runner != bench::runner::filch; }

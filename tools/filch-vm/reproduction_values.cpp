@@ -30,10 +30,13 @@ struct planned_point {
 configuration configuration_of(const compared_setting& setting,
                                const std::vector<std::pair<std::string, std::string>>& values) {
   constexpr int longest_ns = 1'000'000'000;
+  const auto interval = [&](std::string_view key, const std::string& text, int least) {
+    return text.empty() ? std::nullopt : std::optional(parse_integer(key, replaced(text, values), least, longest_ns));
+  };
   configuration config = setting.config;
-  if (!setting.delta.empty()) {
-    config.deal_interval_ns = parse_integer("delta", replaced(setting.delta, values), 1, longest_ns);
-  }
+  config.deal_interval_ns = interval("delta", setting.delta, 1);
+  config.interrupt_after_ns = interval("interrupt_after", setting.interrupt_after, 0);
+  config.interrupt_every_ns = interval("interrupt_every", setting.interrupt_every, 0);
   return config;
 }
 

@@ -94,10 +94,6 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
   return names;
 }
 
-// A policy that was left open is the library's to check.
-bool may_deal(const std::string& policy) { return policy == "sender" || policy.empty(); }
-bool may_be_asked(const std::string& policy) { return policy != "chase_lev" && !policy.starts_with("lazy_"); }
-
 /// A time in nanoseconds for those policies that it means something to; so they can be compared with others.
 class interval {
  public:
@@ -156,6 +152,10 @@ std::vector<loop_kind> known_loops() {
   }
   return known;
 }
+
+// A policy that was left open is the library's to check.
+bool may_deal(const std::string& policy) { return policy == "sender" || policy.empty(); }
+bool may_be_asked(const std::string& policy) { return policy != "chase_lev" && !policy.starts_with("lazy_"); }
 
 std::vector<configuration> filch_configurations(const filch_settings& settings) {
   const std::vector<std::string> policies = checked_names("--policy", settings.policies, require_policy);

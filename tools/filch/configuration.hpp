@@ -59,6 +59,11 @@ struct filch_settings {
   int most = most_workers;  ///< largest number of workers that is accepted
 };
 
+/// Whether --delta and --interrupt-every, and --interrupt-after, mean something to the policy; to one that was left
+/// open they may.
+bool may_deal(const std::string& policy);
+bool may_be_asked(const std::string& policy);
+
 /// Every combination of the given policies, joins, loops and worker counts. Throws std::invalid_argument for unknown
 /// names, and for a join or a loop that does not go with every policy (see filch::combinations).
 std::vector<configuration> filch_configurations(const filch_settings& settings);
