@@ -39,6 +39,11 @@ class Misuse(command_line.MisuseTest):
         self.check(["lazy/../lazy/table2"], "'../lazy/table2'")
         self.check([QUICK, QUICK], QUICK, "once")
         self.check([QUICK, "lazy"], QUICK, "once")
+        # A figure is all its parts.
+        self.check(["private-deques/fig6", "private-deques/fig6b"], "'private-deques/fig6b'", "once")
+        self.check(["private-deques/fig6a", "private-deques/fig6"], "'private-deques/fig6a'", "once")
+        self.check(["private-deques/fig"], "'fig'", "private-deques has fig4")
+        self.check(["private-deques/fig6c"], "'fig6c'", "did you mean 'fig6a'?")
 
     def test_options(self):
         self.check([QUICK, "--scale", "large"], "'large'", "scales are small, paper")

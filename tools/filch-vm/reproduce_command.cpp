@@ -55,15 +55,25 @@ const reproduced_paper& find_paper(const std::vector<reproduced_paper>& papers, 
   return *std::ranges::find(papers, name, &reproduced_paper::name);
 }
 
-// What "lazy" or "lazy/table5" stands for.
+// Whether `name` is the figure or a part of it: "fig6b" is one of "fig6".
+bool is_of_figure(std::string_view name, std::string_view figure) {
+  if (!name.starts_with(figure)) return false;
+  const std::string_view part = name.substr(figure.size());
+  return part.empty() || (part.size() == 1 && part.front() >= 'a' && part.front() <= 'z');
+}
+
+// What "lazy", "lazy/table5" or "private-deques/fig6" stands for.
 std::vector<chosen_experiment> choose(const std::vector<reproduced_paper>& papers, const std::string& text) {
   const std::size_t slash = text.find('/');
   const reproduced_paper& paper = find_paper(papers, text.substr(0, slash));
   std::vector<std::string> names = paper.experiments;
   if (slash != std::string::npos) {
-    names = {text.substr(slash + 1)};
-    require_known("figure", names.front(), views_of(paper.experiments),
-                  fmt::format("{} has {}", paper.name, fmt::join(paper.experiments, ", ")));
+    const std::string figure = text.substr(slash + 1);
+    std::erase_if(names, [&](const std::string& name) { return !is_of_figure(name, figure); });
+    if (names.empty()) {
+      require_known("figure", figure, views_of(paper.experiments),
+                    fmt::format("{} has {}", paper.name, fmt::join(paper.experiments, ", ")));
+    }
   }
   std::vector<chosen_experiment> chosen;
   std::ranges::transform(names, std::back_inserter(chosen), [&](const std::string& name) -> chosen_experiment {
