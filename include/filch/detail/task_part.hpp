@@ -87,8 +87,8 @@ class task_part final : public bag_part {
   }
 
   void put_back(bag_chunk& chunk) noexcept override {
-    const std::unique_ptr<task_chunk<Task>> from(&static_cast<task_chunk<Task>&>(chunk));
-    task_ = &own_.emplace(std::move(*from->task));
+    own_.reset(&static_cast<task_chunk<Task>&>(chunk));
+    task_ = &*own_->task;
   }
 
   void drop() noexcept override {
@@ -114,8 +114,8 @@ class task_part final : public bag_part {
 
   loop_site& site_;
   std::size_t budget_;
-  Task* task_ = nullptr;  ///< in progress: `own_`, or the caller's
-  std::optional<Task> own_;
+  Task* task_ = nullptr;  ///< in progress: that of `own_`, or the caller's
+  std::unique_ptr<task_chunk<Task>> own_;
   /// The last step has left something, and the task has not refused to split since. So an empty task is not split, and
   /// nothing in the middle of a step.
   bool may_split_ = false;
