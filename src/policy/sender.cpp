@@ -66,7 +66,8 @@ void sender::answer(worker& w) noexcept {
   box.looked_ns = now_ns;
   // A Poisson process has no memory: since somebody asked it takes as long as ever.
   if (std::exchange(box.was_calm, false) && box.next_deal_ns < now_ns) {
-    const std::int64_t asked_ns = w.asked_ns.load(std::memory_order_relaxed);  // [IN1]
+    // [IN1] relaxed: a hint. An old value makes one date come too early.
+    const std::int64_t asked_ns = w.asked_ns.load(std::memory_order_relaxed);
     box.next_deal_ns = (asked_ns == 0 ? now_ns : asked_ns) + time_to_next(w);
   }
   if (now_ns < box.next_deal_ns) {
