@@ -155,7 +155,7 @@ void count_part(bag_part& part) noexcept {
 void wait_for_counts(task_counts& counts) noexcept {
   auto& w = static_cast<worker&>(counts.caller);
   const busy_section here(w);
-  patience spinning;
+  patience spinning = patience::of_searches();
   while (!counts.all_ended()) {
     // What was made in an activation of this call belongs to the call: docs/protocols/wait.md.
     const auto help = [&](std::uint32_t number, std::uint64_t activation) {

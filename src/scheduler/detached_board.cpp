@@ -131,7 +131,7 @@ void detached_board::wait(group_rest& group) {
 
 void detached_board::wait_as(worker& w, group_rest& group) noexcept {
   const busy_section here(w);
-  patience spinning;
+  patience spinning = patience::of_searches();
   while (group.pending.load(std::memory_order_acquire) != 0) {  // [DB4]
     detached_task* t = nullptr;
     if (w.activations.has_room()) {

@@ -42,7 +42,7 @@ void doze(worker& w, std::int64_t deadline_ns) noexcept {
 }
 
 join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
-  patience spinning;
+  patience spinning = patience::of_searches();
   for (;;) {
     // [TS3] acquire: what the task did, from [TS2]; and the thief's activation, from [TS1] or [TS5].
     std::uint64_t word = t.state.load(std::memory_order_acquire);

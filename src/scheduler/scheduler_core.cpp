@@ -132,7 +132,7 @@ void scheduler_core::work(worker& w) noexcept {
   self = &w;
   platform::accept_interrupts();
   w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
-  patience spinning;
+  patience spinning = patience::of_searches();
   idle_.begin_search();
   // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
   while (!stopping_.load(std::memory_order_relaxed)) {
