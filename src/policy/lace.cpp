@@ -43,8 +43,8 @@ void lace::answer(worker& w) noexcept {
   detail::loop_frame* const f = giver(w, giving_order::oldest);
   if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && give_half(w, *f, w.idle.hungry(most_parts))) {
     w.count(&counters::offers);
-  } else if (tasks != 0) {
-    share(w, shared_part_of(w).all_stolen ? 1 : (tasks + 1) / 2);
+  } else if (const std::uint32_t left = private_tasks(w); left != 0) {  // anew: a task that splits may fork
+    share(w, shared_part_of(w).all_stolen ? 1 : (left + 1) / 2);
   } else {
     w.note_nothing();
     return;  // attention stays raised, the next push or chunk comes here again

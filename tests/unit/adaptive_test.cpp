@@ -185,6 +185,63 @@ TEST_P(adaptive_everywhere, a_stop_ends_it) {
   });
 }
 
+/// Splits in parallel, and drops in parallel what it has left.
+class forking {
+ public:
+  forking(account& done, account& dropped, std::size_t first, std::size_t last)
+      : done_(&done), dropped_(&dropped), first_(first), last_(last) {}
+  forking(forking&& from) noexcept
+      : done_(from.done_),
+        dropped_(from.dropped_),
+        first_(from.first_),
+        last_(std::exchange(from.last_, from.first_)) {}
+  forking(const forking&) = delete;
+  forking& operator=(const forking&) = delete;
+  forking& operator=(forking&&) = delete;
+  ~forking() {
+    fork_join([] {}, [] {});
+    for (; first_ != last_; ++first_) dropped_->ran(first_);
+  }
+
+  bool step(std::size_t budget) {
+    for (; budget != 0 && first_ != last_; --budget) done_->ran(first_++);
+    return first_ != last_;
+  }
+  std::optional<forking> split() {
+    EXPECT_FALSE(std::exchange(splits_, true)) << "split while it is split";
+    fork_join([] {}, [] {});
+    splits_ = false;
+    if (last_ - first_ < 2) return std::nullopt;
+    const std::size_t middle = first_ + (last_ - first_) / 2;
+    return forking(*done_, *dropped_, middle, std::exchange(last_, middle));
+  }
+
+ private:
+  account* done_;
+  account* dropped_;
+  std::size_t first_;
+  std::size_t last_;
+  bool splits_ = false;
+};
+
+TEST_P(adaptive_everywhere, splits_and_destructors_may_fork) {
+  for (const bool stops : {false, true}) {
+    account done(20'000);
+    account dropped(done.size());
+    std::stop_source source;
+    pool.run([&] {
+      fork_join([&] { adaptive(forking(done, dropped, 0, done.size()), with(1), source.get_token()); },
+                [&] {
+                  if (stops) source.request_stop();
+                });
+    });
+    for (std::size_t i = 0; i < done.size(); ++i) ASSERT_EQ(done.runs(i) + dropped.runs(i), 1U);
+    if (!stops) {
+      EXPECT_EQ(done.first_not(1), done.size());
+    }
+  }
+}
+
 /// Split-off tasks with nothing to do, as many as anybody asks for.
 TEST_P(adaptive_everywhere, empty_tasks_do_no_harm) {
   struct generous {

@@ -172,6 +172,44 @@ TEST_P(work_bag_ways, an_exception_ends_it_and_drops_the_rest) {
   }
 }
 
+/// Says so when it is destroyed, and forks then.
+class forking_item {
+ public:
+  forking_item(account& gone, std::size_t number) : gone_(&gone), number_(number) {}
+  forking_item(forking_item&& from) noexcept : gone_(std::exchange(from.gone_, nullptr)), number_(from.number_) {}
+  forking_item(const forking_item&) = delete;
+  forking_item& operator=(const forking_item&) = delete;
+  forking_item& operator=(forking_item&&) = delete;
+  ~forking_item() {
+    if (gone_ == nullptr) return;
+    fork_join([] {}, [] {});
+    gone_->ran(number_);
+  }
+  [[nodiscard]] std::size_t number() const { return number_; }
+
+ private:
+  account* gone_;
+  std::size_t number_;
+};
+
+TEST_P(work_bag_ways, destructors_of_dropped_items_may_fork) {
+  scheduler s({.workers = workers()});
+  for (const sharing how : ways()) {
+    account gone(500);
+    s.run([&] {
+      work_bag<forking_item> bag;
+      for (std::size_t i = 0; i < gone.size(); ++i) bag.emplace(gone, i);
+      EXPECT_THROW(bag.process(
+                       [](forking_item& item, feeder<forking_item>&) {
+                         if (item.number() % 100 == 3) throw std::runtime_error("three");
+                       },
+                       how),
+                   std::runtime_error);
+    });
+    EXPECT_EQ(gone.first_not(1), gone.size());
+  }
+}
+
 TEST_P(work_bag_ways, a_stop_ends_it) {
   scheduler s({.workers = workers()});
   for (const sharing how : ways()) {

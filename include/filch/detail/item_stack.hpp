@@ -54,8 +54,8 @@ class item_stack {
   void move_oldest(std::size_t count, item_stack& to) noexcept {
     Item* const end = first_ + count;
     to.last_ = std::uninitialized_move(first_, end, to.last_);
-    std::destroy(first_, end);
-    first_ = end;
+    Item* const first = std::exchange(first_, end);
+    std::destroy(first, end);
   }
 
   /// Makes room for that many items in all.
@@ -70,8 +70,9 @@ class item_stack {
   }
 
   void clear() noexcept {
-    std::destroy(first_, last_);
-    first_ = last_ = memory_;
+    // It is empty before they are destroyed: a destructor may fork, and be asked for items then.
+    Item* const first = std::exchange(first_, memory_);
+    std::destroy(first, std::exchange(last_, memory_));
   }
 
   void swap(item_stack& other) noexcept {

@@ -74,6 +74,7 @@ class task_part final : public bag_part {
     // Before the split, which cannot be taken back.
     std::unique_ptr<task_chunk<Task>> chunk(new (std::nothrow) task_chunk<Task>);
     if (chunk == nullptr) return nullptr;
+    may_split_ = false;  // nor while it splits, which may fork
     try {
       std::optional<Task> half = checked_split(*task_);
       may_split_ = half.has_value();
@@ -92,9 +93,9 @@ class task_part final : public bag_part {
   }
 
   void drop() noexcept override {
+    may_split_ = false;  // before the destructor, which may fork
     task_ = nullptr;
     own_.reset();
-    may_split_ = false;
   }
 
  private:
