@@ -1,6 +1,7 @@
 #include "scheduler/scheduler_core.hpp"
 
 #include <array>
+#include <cstddef>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -57,6 +58,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
       board_(home, idle_) {
   if (chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0) interrupter::prepare();
   for (int i = 0; i < chosen_.workers; ++i) add_worker();
+  threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
   try {
     for (int i = 1; i < chosen_.workers; ++i) {
       worker& w = team_[static_cast<std::uint32_t>(i)];
@@ -156,7 +158,10 @@ void scheduler_core::work(worker& w) noexcept {
         idle_.sleep(w, interrupter_.earliest(w));
         interrupter_.interrupt_all_due(w);
       }
-      if (policy_->collect(w)) idle_.begin_search();
+      if (policy_->collect(w)) {
+        w.note_nothing();
+        idle_.begin_search();
+      }
       spinning.begin();
       continue;
     }

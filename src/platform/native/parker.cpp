@@ -32,7 +32,8 @@ bool wait(atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t deadlin
   return error == 0 || errno != ETIMEDOUT;
 }
 
-/// Where the threads of this process may run, as far as anybody knew when this was first asked.
+/// Where the threads of this process may run, as far as anybody knew when the first parker was made: later the thread
+/// that is asked for may sleep, bound to one processor.
 const cpu_set_t& processors() noexcept {
   static const cpu_set_t all = [] {
     cpu_set_t set;
@@ -43,6 +44,8 @@ const cpu_set_t& processors() noexcept {
 }
 
 }  // namespace
+
+parker::parker() noexcept { static_cast<void>(processors()); }
 
 void parker::park_until(std::int64_t deadline_ns) noexcept {
   // [PK0] relaxed: only saves the way to sleep; [PK3] acquires.

@@ -19,6 +19,8 @@ namespace filch::platform {
 /// on that processor by then, it binds the sleeper to the others. Awake again, the thread may run wherever it could.
 class parker {
  public:
+  parker() noexcept;
+
   /// Takes the token, sleeping until somebody leaves one.
   void park() noexcept { park_until(std::numeric_limits<std::int64_t>::max()); }
   /// The same, but goes without one at that time of the clock (now_ns()), if not somewhat later.
