@@ -8,6 +8,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filch/scheduler.hpp>
 
@@ -87,6 +89,19 @@ TEST_F(interrupt, says_when_the_thread_is_gone) {
   thread_id ended = no_thread;
   std::thread([&] { ended = current_thread(); }).join();
   EXPECT_FALSE(platform::interrupt(ended));
+}
+
+TEST_F(interrupt, reaches_the_thread_that_goes_on_in_a_child_process) {
+  EXPECT_EXIT(
+      {
+        handle_interrupts(&count_ours);
+        platform::interrupt(current_thread());
+        if (fork() == 0) exit_if(platform::interrupt(current_thread()) && ours == 2);
+        int status = 1;
+        wait(&status);
+        exit_if(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(interrupt, reaches_a_thread_that_accepts_it_though_its_creator_does_not) {

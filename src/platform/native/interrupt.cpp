@@ -6,6 +6,7 @@
 #include <mutex>
 #include <system_error>
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ constexpr int signal_number = SIGURG;
 /// What is called, and at the same time the mark of our own signals.
 std::atomic<void (*)() noexcept> interrupted{nullptr};
 struct sigaction before{};
+
+thread_local thread_id own_id = no_thread;
 
 void pass_on(int number, siginfo_t* info, void* context) {
   if ((before.sa_flags & SA_SIGINFO) != 0) {
@@ -41,8 +44,8 @@ void handle(int number, siginfo_t* info, void* context) {
 }  // namespace
 
 thread_id current_thread() noexcept {
-  static thread_local const auto id = static_cast<thread_id>(syscall(SYS_gettid));
-  return id;
+  if (own_id == no_thread) own_id = static_cast<thread_id>(syscall(SYS_gettid));
+  return own_id;
 }
 
 void handle_interrupts(void (*handler)() noexcept) {
@@ -53,6 +56,10 @@ void handle_interrupts(void (*handler)() noexcept) {
     ours.sa_sigaction = &handle;
     ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
+    // After fork() the thread that called it goes on under another number.
+    if (const int error = pthread_atfork(nullptr, nullptr, [] { own_id = no_thread; }); error != 0) {
+      throw std::system_error(error, std::generic_category(), "filch: cannot watch for fork()");
+    }
     // First what is passed on to, then who passes on.
     if (sigaction(signal_number, nullptr, &before) != 0 || sigaction(signal_number, &ours, nullptr) != 0) {
       throw std::system_error(errno, std::generic_category(), "filch: cannot handle SIGURG");
