@@ -38,9 +38,10 @@ struct options {
   /// in nanoseconds; 0: for ever. Only long tasks are ever interrupted, which neither fork nor join nor run a loop for
   /// that time; and each at most once in a millisecond, unless it has something to give. The interrupt is a signal,
   /// SIGURG, which filch handles with SA_RESTART; SIGURG from elsewhere goes to the handler that the program had
-  /// installed before. What a task calls may return early with EINTR where SA_RESTART does not help (signal(7) lists
-  /// it: sleeping, polling). Not for policies that offer everything at once (chase_lev, the lazy ones). None:
-  /// FILCH_INTERRUPT_AFTER_NS when that is set, else 100,000. At most 1 s.
+  /// installed before; one that is installed later has to pass on what is not its own. What a task calls may return
+  /// early with EINTR where SA_RESTART does not help (signal(7) lists it: sleeping, polling). Not for policies that
+  /// offer everything at once (chase_lev, the lazy ones). None: FILCH_INTERRUPT_AFTER_NS when that is set, else
+  /// 100,000. At most 1 s.
   std::optional<std::int64_t> interrupt_after_ns = {};
   /// Policy sender: time from one interrupt to the next, in nanoseconds, by which a thread of its own makes workers
   /// deal while others wait, as in section 4 of the private-deques paper (200 us to 2 ms there). 0: no such thread.

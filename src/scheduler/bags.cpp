@@ -93,6 +93,10 @@ void begin_bag(bag_part& part, piece* stolen) noexcept {
     part.drop();
     return;
   }
+  // Before the first item, which may be long: who had nothing to give has been asked meanwhile.
+  w.polled = &part.frame;
+  answer(w);
+  w.polled = nullptr;
   bool shared = stolen != nullptr && part.whole.kind == bag_kind::steal_half && steal_further(w, part, *stolen);
   if (share_unasked(w, part)) shared = true;
   if (shared) w.idle.offered(w);
@@ -108,7 +112,7 @@ void attend_bag(bag_part& part, bool between) noexcept {
     }
     w.polled = &part.frame;
   }
-  if (w.must_attend(nullptr)) w.rules.answer(w);
+  answer(w);
   if (share_unasked(w, part)) w.idle.offered(w);
   if (between) w.polled = nullptr;
 }
@@ -157,6 +161,7 @@ void wait_for_counts(task_counts& counts) noexcept {
   const busy_section here(w);
   patience spinning = patience::of_searches();
   while (!counts.all_ended()) {
+    w.waits_for.begin();
     // What was made in an activation of this call belongs to the call: docs/protocols/wait.md.
     const auto help = [&](std::uint32_t number, std::uint64_t activation) {
       return number != w.number && w.rules.help(w, {static_cast<std::uint16_t>(number), activation}, nullptr);
@@ -180,6 +185,7 @@ void wait_for_counts(task_counts& counts) noexcept {
     w.idle.end_wait();
     spinning.begin();
   }
+  w.occupied();
 }
 
 void reject_split(std::size_t had, std::size_t kept, std::size_t gave) {

@@ -78,10 +78,16 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
   }
 }
 
+void answer(worker& w) noexcept {
+  if (!w.must_attend(nullptr)) return;
+  w.note_look();
+  w.rules.answer(w);
+}
+
 void attend(worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  if (w.must_attend(nullptr)) w.rules.answer(w);  // else an interrupt has done so meanwhile
+  answer(w);  // unless an interrupt has done so meanwhile
 }
 
 void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept {

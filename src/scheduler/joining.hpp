@@ -7,6 +7,9 @@
 
 namespace filch::detail {
 
+/// Owner, in a busy section. Answers who asks, if anybody does.
+void answer(worker& w) noexcept;
+
 /// Waits until a taken task is done and helps with it meanwhile. `reclaimed`: nobody had begun it, and it is the
 /// owner's again, who has to run it. With an `adopter`, a frame of the loop that the task is a piece of, `reclaimed`:
 /// some part of that is the frame's interval now.

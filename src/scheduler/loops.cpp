@@ -101,7 +101,7 @@ void attend_loop(worker_core& core, loop_frame& f) noexcept {
   const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
   if (cut_at < f.last.load()) f.last.store(std::max(f.next.load(), cut_at));
   w.polled = &f;
-  if (w.must_attend(nullptr)) w.rules.answer(w);
+  answer(w);
   if (f.polls && is_lazy(whole.kind)) keep_offered(w, whole.kind);
   w.polled = nullptr;
 }

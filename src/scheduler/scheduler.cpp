@@ -35,6 +35,8 @@ namespace detail {
 attachment::attachment(scheduler& home) : previous_(self) {
   worker& w = home.core().sit_down();
   w.frame = this;
+  w.outer = worker::of_this_thread();
+  platform::signal_fence();  // a handler goes that way
   self = &w;
   worker_ = &w;
   w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
@@ -45,8 +47,8 @@ attachment::attachment(scheduler& home) : previous_(self) {
 attachment::~attachment() {
   auto& w = static_cast<worker&>(*worker_);
   w.busy.store(true);
-  w.note_nothing();
   if (w.head.load() != w.base) settle(w, w.base);
+  w.note_nothing();
   self = previous_;
   w.home->core().get_up(w);
 }

@@ -12,8 +12,8 @@ namespace {
 
 /// What a thread does that is interrupted.
 void answer_interrupt() noexcept {
-  // It may have left the scheduler meanwhile.
-  if (detail::self != &detail::foreign_worker) static_cast<worker&>(*detail::self).answer_interrupt();
+  // It may have left the scheduler meanwhile. In a task it may have called another scheduler: it is a worker of both.
+  for (worker* w = worker::of_this_thread(); w != nullptr; w = w->outer) w->answer_interrupt();
 }
 
 }  // namespace

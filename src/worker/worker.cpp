@@ -65,7 +65,6 @@ void worker::note_nothing() noexcept {
   // Its attention is raised: it will look as soon as it makes something. Not so where it was interrupted, perhaps in
   // the middle of a push that had looked already; it is interrupted again, after longer and longer times.
   if (!interrupted) {
-    interrupted_in_vain_ = 0;
     // [IN4] relaxed. A read-modify-write, so that [IN3] acquires from an earlier [IN2] through it.
     if (!has_nothing.load(std::memory_order_relaxed)) has_nothing.exchange(true, std::memory_order_relaxed);
   } else {
@@ -74,6 +73,12 @@ void worker::note_nothing() noexcept {
     const std::int64_t rest_ns = interrupter::rest_ns << interrupted_in_vain_;
     next_interrupt_ns.store(platform::now_ns() + rest_ns, std::memory_order_relaxed);
   }
+}
+
+void worker::note_look() noexcept {
+  // That interrupts were in vain says nothing of what it does from now on.
+  if (interrupted || std::exchange(interrupted_in_vain_, 0) == 0) return;
+  next_interrupt_ns.store(platform::now_ns() + interrupter::rest_ns, std::memory_order_relaxed);  // [IN1]
 }
 
 void worker::answer_interrupt() noexcept {

@@ -52,6 +52,11 @@ class worker : public detail::worker_core {
   worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers,
          interrupter& all_interrupts, policy& chosen_policy, std::size_t stack_bytes);
 
+  /// The worker that the calling thread is at present; null: of no scheduler.
+  [[nodiscard]] static worker* of_this_thread() noexcept {
+    return detail::self == &detail::foreign_worker ? nullptr : static_cast<worker*>(detail::self);
+  }
+
   /// Any thread. Position of a slot on this worker's stack.
   [[nodiscard]] std::uint32_t index_of(const detail::slot* s) const noexcept {
     return static_cast<std::uint32_t>(s - base);
@@ -71,8 +76,8 @@ class worker : public detail::worker_core {
       if (asked_ns.load(std::memory_order_relaxed) == 0) note_asked();  // [IN1]
       return;
     }
+    note_asked();  // first: an old time would make an interrupt due at once when the owner raises its attention itself
     attention.store(nullptr, std::memory_order_seq_cst);
-    note_asked();
     if (dozing.load(std::memory_order_seq_cst)) parker.unpark();  // [AT4]
   }
   /// Owner. It has looked, and answered.
@@ -82,8 +87,13 @@ class worker : public detail::worker_core {
     asked_ns.store(0, std::memory_order_relaxed);
     attention.store(end, std::memory_order_seq_cst);
   }
-  /// Owner. It begins a task, and will have something to give.
-  void begin_work() noexcept { has_nothing.exchange(false, std::memory_order_acquire); }  // [IN3] acquire: see [IN2]
+  /// Owner. It begins a task, and will have something to give. Whoever asked before waits for that from now on.
+  void begin_work() noexcept {
+    asked_ns.store(0, std::memory_order_relaxed);            // [IN1]
+    has_nothing.exchange(false, std::memory_order_acquire);  // [IN3] acquire: see [IN2]
+  }
+  /// Owner. It looks: by itself, unless in its signal handler.
+  void note_look() noexcept;
   /// Owner. It has looked, at that time, and leaves its attention raised, because it will answer later: who waits has
   /// no reason to interrupt it.
   void note_looked(std::int64_t now_ns) noexcept;
@@ -155,6 +165,7 @@ class worker : public detail::worker_core {
   platform::parker parker;                                            ///< any thread may unpark
   platform::atomic<platform::thread_id> thread{platform::no_thread};  ///< any thread may interrupt it
   bool interrupted = false;                                           ///< the owner is in its signal handler
+  worker* outer = nullptr;  ///< the owner's: that of another scheduler which its thread also is, in a task of that
 
  private:
   /// A task this worker is in the middle of, and who waits for it.

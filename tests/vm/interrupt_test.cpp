@@ -142,8 +142,57 @@ TEST_P(vm_interrupts, that_find_nothing_become_rare) {
   EXPECT_LE(took.interrupts, 24U);  // after 1, 2, 4, ... 64 ms, and then every 64
 }
 
+TEST_P(vm_interrupts, are_soon_again_when_the_task_that_had_nothing_has_ended) {
+  const outcome took = time_of(with(100'000), [] {
+    fork_join([] { vm::charge(150 * ms); }, [] {});
+    four_long_iterations();
+  });
+  EXPECT_LT(took.ns, 193 * ms);  // 150 ms, and 40 for four iterations on two workers
+}
+
+TEST_P(vm_interrupts, come_to_no_task_that_is_shorter_than_the_wait_for_an_answer) {
+  options three = with(100'000);
+  three.workers = 3;  // one of them has nothing to do, and asks
+  const outcome took = time_of(three, [] {
+    for (int i = 0; i < 1000; ++i) fork_join([] { vm::charge(40 * us); }, [] { vm::charge(40 * us); });
+  });
+  EXPECT_EQ(took.interrupts, 0U);
+}
+
+TEST_P(vm_interrupts, reach_a_worker_whose_task_runs_another_scheduler) {
+  vm::simulation world(machine(), 1, 2);
+  world.run([&] {
+    scheduler inner({.workers = 1, .policy = GetParam()});
+    scheduler pool(with(100'000));
+    vm::charge(1 * ms);
+    const double begin_ns = now_ns();
+    pool.run([&] {
+      fork_join([&] { fork_join([&] { inner.run([] { vm::charge(54 * ms); }); }, [] { vm::charge(54 * ms); }); },
+                [] { vm::charge(20 * ms); });
+    });
+    EXPECT_LT(now_ns() - begin_ns, 76 * ms);  // 54 ms after the 20
+    EXPECT_GE(pool.stats().interrupts, 1U);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(all, vm_interrupts,
                          testing::Values("standard", "lace", "receiver", "receiver_blocking", "sender"),
+                         [](const auto& each) { return each.param; });
+
+class vm_offers : public testing::TestWithParam<std::string> {};
+
+/// The owner has looked and had nothing, and was asked, when the bag begins. (A thief of `receiver` asks once more.)
+TEST_P(vm_offers, are_made_before_the_first_item_of_a_bag) {
+  const outcome took = time_of({.workers = 2, .policy = GetParam(), .interrupt_after_ns = 0}, [] {
+    fork_join([] { vm::charge(200 * us); }, [] {});
+    work_bag<int> items;
+    for (int i = 0; i < 2; ++i) items.push(i);
+    items.process([](int&, feeder<int>&) { vm::charge(50 * ms); });
+  });
+  EXPECT_LT(took.ns, 53 * ms);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, vm_offers, testing::Values("standard", "lace", "sender"),
                          [](const auto& each) { return each.param; });
 
 TEST(vm_ticker, makes_a_sender_deal_in_the_middle_of_a_task) {
