@@ -237,6 +237,13 @@ class Bench(unittest.TestCase):
         (row,) = bench("fib:12", "--repeat", "1", FILCH_LOOP="dynamic")["rows"]
         self.assertEqual(row["loop"], "dynamic")
 
+    def test_help_names_every_variable(self):
+        text = run("bench", "--help").stdout
+        for name in [
+            "WORKERS", "POLICY", "JOIN", "LOOP", "DEAL_INTERVAL_NS", "INTERRUPT_AFTER_NS", "INTERRUPT_EVERY_NS",
+        ]:  # fmt: skip
+            self.assertIn(f"FILCH_{name}", text)
+
     def test_loops_default_to_those_of_the_policy(self):
         policies = json.loads(run("list", "--json").stdout)["policies"]
         rows = bench("fib:12", "--policy", ",".join(each["name"] for each in policies), "--repeat", "1")["rows"]

@@ -27,12 +27,12 @@ ROW_KEYS = [
 SMALL_TREE = "uts:bin/b0=200/q=0.19/m=5/seed=1"
 
 
-def run(*arguments, program=PROGRAM):
-    return command_line.run(program, *arguments)
+def run(*arguments, program=PROGRAM, **environment):
+    return command_line.run(program, *arguments, **environment)
 
 
-def simulated_text(*arguments):
-    finished = run("simulate", *arguments, "--json", "-")
+def simulated_text(*arguments, **environment):
+    finished = run("simulate", *arguments, "--json", "-", **environment)
     if finished.returncode != 0:
         raise AssertionError(f"exit status {finished.returncode}: {finished.stderr}")
     return finished.stdout
@@ -162,6 +162,27 @@ class Simulate(unittest.TestCase):
         first = simulated_text(*self.MANY, "--processes", "2")
         self.assertEqual(first, simulated_text(*self.MANY, "--processes", "1"))
         self.assertNotEqual(first, simulated_text(*self.MANY, "--seed", "2"))
+
+    def test_the_environment_does_not_matter(self):
+        on = ["fib:14", "nqueens_loop:5", "--machine", "1x5", "--workers", "4", "--seeds", "3"]
+        settings = {
+            "FILCH_WORKERS": "x",
+            "FILCH_POLICY": "lace",
+            "FILCH_JOIN": "random",
+            "FILCH_LOOP": "simple",
+            "FILCH_INTERRUPT_AFTER_NS": "1",
+        }
+        expected = simulated_text(*on)
+        for name, value in settings.items():
+            with self.subTest(name=name):
+                self.assertEqual(simulated_text(*on, **{name: value}), expected)
+        self.assertEqual(simulated_text(*on, **settings), expected)
+        sender = [*on, "--policy", "sender"]
+        times = {"FILCH_DEAL_INTERVAL_NS": "1", "FILCH_INTERRUPT_EVERY_NS": "1000"}
+        self.assertEqual(simulated_text(*sender, **times), simulated_text(*sender))
+        # That they would make a difference is seen by the options that they stand for.
+        self.assertNotEqual(simulated_text(*on, "--join", "random"), expected)
+        self.assertNotEqual(simulated_text(*sender, "--delta", "1"), simulated_text(*sender))
 
     def test_places_in_memory_do_not_matter(self):
         # They differ from process to process, and did once decide which line the entries of a ring begin in.

@@ -17,8 +17,8 @@ namespace {
 // Long enough for all workers to have begun to search, short enough for none to fall asleep.
 constexpr double gather_ns = 10'000;
 
-// One more than workers, for the sender's ticker, which the environment may ask for as well. It never takes a worker's
-// hardware thread: where that would be needed, the machine has no room for it.
+// One more than workers, for the sender's ticker. It never takes a worker's hardware thread: where that would be needed,
+// the machine has no room for it.
 int threads_of(const vm::machine_description& machine, int workers) {
   return std::min(workers + 1, machine.hardware_threads());
 }
