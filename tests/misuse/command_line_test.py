@@ -37,6 +37,7 @@ ROW_KEYS = {
     "join": (str, type(None)),
     "loop": (str, type(None)),
     "workers": int,
+    "settings": (dict, type(None)),
     "seconds_median": float,
     "seconds_min": float,
     "runs": int,
@@ -47,6 +48,13 @@ ROW_KEYS = {
     "ratio_high": float,
     "result": str,
     "counters": (dict, type(None)),
+}
+SETTINGS = {
+    "steal_half": bool,
+    "push_half": bool,
+    "delta_ns": (int, type(None)),
+    "interrupt_after_ns": (int, type(None)),
+    "interrupt_every_ns": (int, type(None)),
 }
 COUNTERS = [
     "steals", "failed_steals", "leaps", "grows", "shrinks", "offers", "splits", "transactions", "synchronizations",
@@ -193,9 +201,10 @@ class Bench(unittest.TestCase):
             self.assertLessEqual(row["ratio_to_serial"], row["ratio_high"])
             self.assertAlmostEqual(row["ns_per_task"], row["seconds_median"] * 1e9 / row["tasks"])
             is_filch = row["runner"] == "filch"
-            for key in ["policy", "join", "loop", "counters"]:
+            for key in ["policy", "join", "loop", "settings", "counters"]:
                 self.assertEqual(row[key] is not None, is_filch, key)
             if is_filch:
+                self.check_types(row["settings"], SETTINGS)
                 self.check_types(row["counters"], {name: (int, float) for name in COUNTERS})
         for workload in SMALL:
             rows = [row for row in report["rows"] if f"{row['workload']}:{row['size']}" == workload]
@@ -258,6 +267,31 @@ class Bench(unittest.TestCase):
         ]:
             (row,) = bench("fib:15", "--repeat", "1", *arguments)["rows"]
             self.assertEqual((row["policy"], row["result"]), (arguments[1], "610"))
+
+    def test_rows_have_the_settings_that_they_ran_with(self):
+        def settings(*arguments, **environment):
+            return [list(row["settings"].values()) for row in bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"]]
+
+        # steal_half, push_half, delta, interrupt_after, interrupt_every
+        self.assertEqual(settings(), [[False, False, None, None, None]])
+        self.assertEqual(settings("--policy", "lazy_depth", "--push-half"), [[False, True, None, None, None]])
+        times = ["--delta", "1000", "--interrupt-after", "0", "--interrupt-every", "5000"]
+        self.assertEqual(
+            settings("--policy", "sender,lace,chase_lev", *times),
+            [[False, False, 1000, 0, 5000], [False, False, None, 0, None], [False, False, None, None, None]],
+        )
+        environment = {
+            "FILCH_DEAL_INTERVAL_NS": "2000",
+            "FILCH_INTERRUPT_AFTER_NS": "3000",
+            "FILCH_INTERRUPT_EVERY_NS": "4000",
+        }
+        self.assertEqual(
+            settings("--policy", "sender,lace,chase_lev", **environment),
+            [[False, False, 2000, 3000, 4000], [False, False, None, 3000, None], [False, False, None, None, None]],
+        )
+        self.assertEqual(
+            settings("--steal-half", "--delta", "7", FILCH_POLICY="sender", **environment), [[True, False, 7, 3000, 4000]]
+        )
 
     def test_no_tasks_take_no_time_each(self):
         (row,) = bench("fib:1")["rows"]

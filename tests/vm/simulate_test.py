@@ -20,8 +20,8 @@ PROGRAM = Path(sys.argv.pop(1))
 
 # What rows of 'filch bench' have, and what is added to it.
 ROW_KEYS = [
-    "workload", "size", "runner", "policy", "join", "loop", "workers", "seconds_median", "seconds_min", "runs", "tasks",
-    "ns_per_task", "ratio_to_serial", "ratio_low", "ratio_high", "result", "counters", "virtual_seconds", "machine",
+    "workload", "size", "runner", "policy", "join", "loop", "workers", "settings", "seconds_median", "seconds_min", "runs",
+    "tasks", "ns_per_task", "ratio_to_serial", "ratio_low", "ratio_high", "result", "counters", "virtual_seconds", "machine",
     "communication_factor",
 ]  # fmt: skip
 SMALL_TREE = "uts:bin/b0=200/q=0.19/m=5/seed=1"
@@ -199,6 +199,15 @@ class Simulate(unittest.TestCase):
         self.assertEqual((serial["runner"], serial["ratio_to_serial"]), ("serial", 1))
         self.assertEqual((row["policy"], row["join"], row["workers"]), ("standard", "transitive", 6))
         self.assertEqual((serial["loop"], row["loop"]), (None, "standard"))
+
+    def test_rows_have_the_settings_that_they_ran_with(self):
+        on = ["fib:12", "--machine", "1x5", "--workers", "4", "--seeds", "1"]
+        times = ["--delta", "1000", "--interrupt-after", "0", "--interrupt-every", "5000"]
+        serial, row = rows(*on, "--policy", "sender", "--steal-half", *times)
+        self.assertIsNone(serial["settings"])
+        names = ["steal_half", "push_half", "delta_ns", "interrupt_after_ns", "interrupt_every_ns"]
+        self.assertEqual(row["settings"], dict(zip(names, [True, False, 1000, 0, 5000], strict=True)))
+        self.assertEqual(rows(*on)[1]["settings"], dict(zip(names, [False, False, None, None, None], strict=True)))
 
     def test_loops_are_crossed_with_policies(self):
         arguments = ["nqueens_loop:5", "--machine", "2x2", "--seeds", "2", "--workers", "1,4"]
