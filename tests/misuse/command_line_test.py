@@ -181,6 +181,11 @@ class Misuse(command_line.MisuseTest):
         self.check(["bench", "fib:5"], "'leepfrog'", FILCH_JOIN="leepfrog")
         self.check(["bench", "fib:5"], "'-1'", FILCH_WORKERS="-1")
         self.check(["bench", "fib:5"], "'lazzy'", FILCH_LOOP="lazzy")
+        # Also where the policy has no use for the time, and where another one would have.
+        for name in ["FILCH_DEAL_INTERVAL_NS", "FILCH_INTERRUPT_AFTER_NS", "FILCH_INTERRUPT_EVERY_NS"]:
+            for bad in ["abc", "-1", "5x", "1.5", " 5", "1000000001", "99999999999999999999"]:
+                for policy in ["standard", "sender", "chase_lev", "lazy_depth"]:
+                    self.check(["bench", "fib:5", "--policy", policy], name, f"'{bad}'", "nanoseconds", **{name: bad})
 
 
 class Bench(unittest.TestCase):
