@@ -128,6 +128,20 @@ class Misuse(command_line.MisuseTest):
             for size in ["normal/5", "exponential/", "exponential/0", "random/5x"]:
                 self.check(["bench", f"{workload}:{size}"], f"'{size}'", f"try {workload}:")
 
+    def test_control_characters(self):
+        for text in ["fib:\x1b[2J\x07\x7f", "\x1b[2J\x07\x7f", "dfs:file/\x1b[2J\x07\x7f"]:
+            self.check(["bench", text], "?[2J??'")
+        self.check(["bench", "fib:5\n6\r7"], "'5 6 7'")
+        with tempfile.TemporaryDirectory(prefix="\x1b[2J\n") as folder:
+            path = Path(folder) / "g"
+            path.write_bytes(b"0 1\n\x00\x1b[3J 5\n")
+            self.check(["bench", f"dfs:file/{path}"], "has '??[3J', which is not a vertex; try dfs:rlg/")
+            path.write_text("0 1\n")
+            finished = run("bench", f"dfs:file/{path}", "--repeat", "1")
+            self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+            self.assertIn("?[2J ", finished.stdout)
+            self.assertNotIn("\x1b", finished.stdout)
+
     def test_workers(self):
         for count in ["0", "-1", "1025", "two", "1.5", "99999999999999999999", ""]:
             self.check(["bench", "fib:5", "--workers", count], "--workers", f"'{count}'")

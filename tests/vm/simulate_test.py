@@ -98,6 +98,10 @@ class Misuse(command_line.MisuseTest):
         self.check(["simulate", "fob", "--machine", "2x2"], "'fob'", "did you mean 'fib'?")
         self.check(["simulate", "fib:x", "--machine", "2x2"], "'x'")
 
+    def test_control_characters(self):
+        self.check(["simulate", "fib:\x1b[2J\x07\x7f", "--machine", "2x2"], "'?[2J??'")
+        self.check(["simulate", "fib:5", "--machine", "\x1b[2J\n"], "'?[2J?'")
+
     def test_other_commands(self):
         self.check(["calibrate"], "--out")
         self.check(["calibrate", "--out", "missing/x.json"], "missing/x.json")

@@ -14,6 +14,7 @@
 
 #include "command.hpp"
 #include "deep_stacks.hpp"
+#include "error_line.hpp"
 #include "executor.hpp"
 #include "filch_options.hpp"
 #include "option_value.hpp"
@@ -98,7 +99,7 @@ bool measure(const workload_choice& choice, contestants& all, const sampling_opt
     add_row(*all.others[i], sampled.other(i));
   }
   for (const std::string& error : sampled.errors()) {
-    fmt::print(stderr, "filch: {}\n", error);
+    print_error(error);
   }
   return sampled.errors().empty();
 }

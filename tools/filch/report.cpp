@@ -8,6 +8,7 @@
 
 #include "build_info.hpp"
 #include "counters.hpp"
+#include "printable.hpp"
 #include "text_table.hpp"
 
 namespace filch::cli {
@@ -158,7 +159,7 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
 }
 
 std::string summarize(const topology& machine) {
-  return fmt::format("{}, {}, {}", machine.model, plural(machine.cores, "core"),
+  return fmt::format("{}, {}, {}", bench::printable(machine.model), plural(machine.cores, "core"),
                      plural(machine.usable_workers, "usable worker"));
 }
 
