@@ -122,6 +122,12 @@ class Misuse(command_line.MisuseTest):
             self.check(["bench", f"{workload}:grid3d/1001"], "'1001'", "the nearest is 1000")
             self.check(["bench", f"{workload}:file/no/such.adj"], "'file/no/such.adj'", "does not exist")
         self.check(["bench", "bfs:file/no/such.adj"], "'file/no/such.adj'", "does not exist")
+        self.check(["bench", "dfs:file//dev/zero"], "'file//dev/zero'", "not a regular file")
+        with tempfile.NamedTemporaryFile("w", suffix=".edges") as file:
+            self.check(["bench", f"dfs:file/{file.name}"], file.name, "is empty")
+            file.write("0 4294967294\n")
+            file.flush()
+            self.check(["bench", f"dfs:file/{file.name}"], "'4294967294'", "not below 50000000")
         for size in ["", "5", "uniform/", "uniform/0", "plummer/5x", "square/5"]:
             self.check(["bench", f"hull:{size}"], f"'{size}'", "try hull:uniform/")
         for workload in ["samplesort", "cilksort"]:
