@@ -363,6 +363,8 @@ class Information(unittest.TestCase):
             self.assertIn(each["name"], text)
             self.assertIn(each["default_size"], text)
             self.assertNotEqual(each["summary"], "")
+        for form in ["file/PATH", "AdjacencyGraph", "EdgeArray"]:
+            self.assertIn(form, text)
         for each in listed["policies"]:
             self.assertIn(each["default_join"], each["joins"])
             self.assertIn(each["default_loop"], each["loops"])

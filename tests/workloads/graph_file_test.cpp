@@ -66,6 +66,14 @@ TEST(graph_file, adjacency_graphs_become_undirected) {
   EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\r\n2\r\n1\r\n0\r\n1\r\n1\r\n")), (rows{{1}, {0}}));
 }
 
+TEST(graph_file, is_read_alike_in_all_forms) {
+  // Those of docs/graphs.md.
+  const rows path{{1}, {0, 2}, {1}};
+  EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\n3\n4\n0\n1\n3\n1\n0\n2\n1\n")), path);
+  EXPECT_EQ(rows_of(graph_of_text("EdgeArray\n0 1\n1 2\n")), path);
+  EXPECT_EQ(rows_of(graph_of_text("# a path\n0 1\n1 2\n")), path);
+}
+
 TEST(graph_file, lists_of_edges_may_have_comments) {
   const rows expected{{1}, {0, 3}, {}, {1}};
   EXPECT_EQ(rows_of(graph_of_text("0 1\n1 3\n")), expected);

@@ -38,6 +38,7 @@ FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS and FILCH_INTERRUPT_EVERY_NS ho
 Examples:
   filch bench                                      every workload at its default size
   filch bench fib:38 nqueens --workers 1,2         two workloads, at one and at two workers
+  filch bench dfs:file/PATH                        a graph from a file ('filch list' shows the forms)
   filch bench uts:T3 --peer serial,tbb,openmp      side by side with other runtimes
   filch bench spmv --peer tbb,tbb-simple,tbb-static   loops, as oneTBB's partitioners split them
   filch bench fib --policy lace,chase_lev --join leapfrog,transitive,random --json fib.json
