@@ -22,6 +22,7 @@
 
 #include "catalogue.hpp"
 #include "geometric_graph.hpp"
+#include "graph.hpp"
 #include "named_graph.hpp"
 #include "parse_size.hpp"
 #include "with_peer.hpp"
@@ -31,7 +32,6 @@ namespace {
 
 constexpr std::int32_t unreached = -1;
 constexpr std::uint64_t seed = 24;
-constexpr std::int64_t most_vertices = 50'000'000;
 
 vm::work edge("bfs_edge");
 

@@ -14,6 +14,9 @@ struct edge {
   std::uint32_t to;
 };
 
+/// Graphs that are asked for may have so many vertices.
+inline constexpr std::uint32_t most_vertices = 50'000'000;
+
 /// An undirected graph; each edge is listed at both of its ends.
 class graph {
  public:

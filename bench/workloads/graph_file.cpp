@@ -17,9 +17,6 @@
 namespace filch::bench {
 namespace {
 
-// Vertices are numbered by 32 bits, and so is one past the last.
-constexpr std::uint64_t most_vertices = std::numeric_limits<std::uint32_t>::max();
-
 constexpr std::string_view adjacency_header = "AdjacencyGraph";
 constexpr std::string_view edges_header = "EdgeArray";
 
@@ -27,7 +24,11 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 
 std::string text_of(const size_context& context, const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) reject_size(context, "names a folder, not a file");
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) reject_size(context, "names a folder, not a file");
+  // Devices and pipes may have no end.
+  const bool is_other = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  if (is_other) reject_size(context, "names a device, a pipe or a socket, not a regular file");
   std::ifstream file(path, std::ios::binary);
   if (!file) reject_size(context, "names a file that does not exist or cannot be read");
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -85,7 +86,8 @@ class words {
 graph read_adjacency(words& file) {
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t vertices =
-      file.number("a number of vertices", most_vertices + 1, "4294967296, what 32 bits can number");
+      file.number("a number of vertices", most_vertices + 1ULL,
+                  fmt::format("{}, one past the largest number of vertices", most_vertices + 1));
   if (vertices == 0) file.reject("says that there are no vertices");
   const std::uint64_t ends = file.number("a number of neighbours", any, "what 64 bits can hold");
   // Each number takes a digit and a space: nothing is allocated for a file that cannot have so many.
@@ -118,7 +120,7 @@ graph read_adjacency(words& file) {
 graph read_edges(words& file) {
   std::vector<edge> edges;
   std::uint64_t vertices = 0;
-  constexpr std::string_view of_end = "4294967295, what 32 bits can number";
+  const std::string of_end = fmt::format("{}, the largest number of vertices", most_vertices);
   for (std::string_view word = file.look(); !word.empty(); word = file.look()) {
     if (word.front() == '#' || word.front() == '%') {
       file.skip_line();
@@ -146,6 +148,10 @@ graph read_graph_file(const size_context& context, const std::string& path) {
   const std::string text = text_of(context, path);
   words file(context, text);
   const std::string_view first = file.look();
+  if (first.empty()) {
+    reject_size(context,
+                text.empty() ? "names a file that is empty" : "names a file that is empty but for white space");
+  }
   if (first == adjacency_header) {
     file.skip(first);
     return read_adjacency(file);
@@ -154,8 +160,7 @@ graph read_graph_file(const size_context& context, const std::string& path) {
     file.skip(first);
     return read_edges(file);
   }
-  const bool is_list = !first.empty() &&
-                       (first.front() == '#' || first.front() == '%' || (first.front() >= '0' && first.front() <= '9'));
+  const bool is_list = first.front() == '#' || first.front() == '%' || (first.front() >= '0' && first.front() <= '9');
   if (!is_list) {
     file.reject(fmt::format("begins with '{}', which is neither {}, {}, nor an edge", first.substr(0, 40),
                             adjacency_header, edges_header));

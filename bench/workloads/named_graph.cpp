@@ -19,7 +19,6 @@
 namespace filch::bench {
 namespace {
 
-constexpr std::int64_t most_vertices = 50'000'000;
 constexpr int edges_per_vertex = 5;
 constexpr std::uint64_t seed = 2013;
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "printable.hpp"
+
 namespace filch::bench {
 namespace {
 
@@ -28,8 +30,8 @@ Number parse(const size_context& context, std::string_view text, Number low, Num
 }  // namespace
 
 void reject_size(const size_context& context, std::string_view reason) {
-  throw std::invalid_argument(
-      fmt::format("{0}: size '{1}' {2}; try {0}:{3}", context.workload, context.size, reason, context.example));
+  throw std::invalid_argument(printable(
+      fmt::format("{0}: size '{1}' {2}; try {0}:{3}", context.workload, context.size, reason, context.example)));
 }
 
 std::int64_t parse_whole(const size_context& context, std::string_view text, std::int64_t low, std::int64_t high) {

@@ -153,12 +153,13 @@ std::int64_t interval_of(const interval_option& option, std::optional<std::int64
     return check(*chosen, option.name, text);
   }
   const std::string text = environment(option.variable);
-  if (!suits) return 0;
-  if (text.empty()) return option.otherwise;
+  if (text.empty()) return suits ? option.otherwise : 0;
   std::int64_t ns = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
   if (error != std::errc{} || rest != text.data() + text.size()) ns = -1;
-  return check(ns, option.variable, text);
+  // A mistake is told also to a policy that has no use for the time: the next one may have.
+  check(ns, option.variable, text);
+  return suits ? ns : 0;
 }
 
 loop_kind loop_of(const said& loop, const combination& with) {

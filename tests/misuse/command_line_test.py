@@ -37,6 +37,7 @@ ROW_KEYS = {
     "join": (str, type(None)),
     "loop": (str, type(None)),
     "workers": int,
+    "settings": (dict, type(None)),
     "seconds_median": float,
     "seconds_min": float,
     "runs": int,
@@ -47,6 +48,13 @@ ROW_KEYS = {
     "ratio_high": float,
     "result": str,
     "counters": (dict, type(None)),
+}
+SETTINGS = {
+    "steal_half": bool,
+    "push_half": bool,
+    "delta_ns": (int, type(None)),
+    "interrupt_after_ns": (int, type(None)),
+    "interrupt_every_ns": (int, type(None)),
 }
 COUNTERS = [
     "steals", "failed_steals", "leaps", "grows", "shrinks", "offers", "splits", "transactions", "synchronizations",
@@ -114,11 +122,31 @@ class Misuse(command_line.MisuseTest):
             self.check(["bench", f"{workload}:grid3d/1001"], "'1001'", "the nearest is 1000")
             self.check(["bench", f"{workload}:file/no/such.adj"], "'file/no/such.adj'", "does not exist")
         self.check(["bench", "bfs:file/no/such.adj"], "'file/no/such.adj'", "does not exist")
+        self.check(["bench", "dfs:file//dev/zero"], "'file//dev/zero'", "not a regular file")
+        with tempfile.NamedTemporaryFile("w", suffix=".edges") as file:
+            self.check(["bench", f"dfs:file/{file.name}"], file.name, "is empty")
+            file.write("0 4294967294\n")
+            file.flush()
+            self.check(["bench", f"dfs:file/{file.name}"], "'4294967294'", "not below 50000000")
         for size in ["", "5", "uniform/", "uniform/0", "plummer/5x", "square/5"]:
             self.check(["bench", f"hull:{size}"], f"'{size}'", "try hull:uniform/")
         for workload in ["samplesort", "cilksort"]:
             for size in ["normal/5", "exponential/", "exponential/0", "random/5x"]:
                 self.check(["bench", f"{workload}:{size}"], f"'{size}'", f"try {workload}:")
+
+    def test_control_characters(self):
+        for text in ["fib:\x1b[2J\x07\x7f", "\x1b[2J\x07\x7f", "dfs:file/\x1b[2J\x07\x7f"]:
+            self.check(["bench", text], "?[2J??'")
+        self.check(["bench", "fib:5\n6\r7"], "'5 6 7'")
+        with tempfile.TemporaryDirectory(prefix="\x1b[2J\n") as folder:
+            path = Path(folder) / "g"
+            path.write_bytes(b"0 1\n\x00\x1b[3J 5\n")
+            self.check(["bench", f"dfs:file/{path}"], "has '??[3J', which is not a vertex; try dfs:rlg/")
+            path.write_text("0 1\n")
+            finished = run("bench", f"dfs:file/{path}", "--repeat", "1")
+            self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+            self.assertIn("?[2J ", finished.stdout)
+            self.assertNotIn("\x1b", finished.stdout)
 
     def test_workers(self):
         for count in ["0", "-1", "1025", "two", "1.5", "99999999999999999999", ""]:
@@ -173,6 +201,11 @@ class Misuse(command_line.MisuseTest):
         self.check(["bench", "fib:5"], "'leepfrog'", FILCH_JOIN="leepfrog")
         self.check(["bench", "fib:5"], "'-1'", FILCH_WORKERS="-1")
         self.check(["bench", "fib:5"], "'lazzy'", FILCH_LOOP="lazzy")
+        # Also where the policy has no use for the time, and where another one would have.
+        for name in ["FILCH_DEAL_INTERVAL_NS", "FILCH_INTERRUPT_AFTER_NS", "FILCH_INTERRUPT_EVERY_NS"]:
+            for bad in ["abc", "-1", "5x", "1.5", " 5", "1000000001", "99999999999999999999"]:
+                for policy in ["standard", "sender", "chase_lev", "lazy_depth"]:
+                    self.check(["bench", "fib:5", "--policy", policy], name, f"'{bad}'", "nanoseconds", **{name: bad})
 
 
 class Bench(unittest.TestCase):
@@ -193,9 +226,10 @@ class Bench(unittest.TestCase):
             self.assertLessEqual(row["ratio_to_serial"], row["ratio_high"])
             self.assertAlmostEqual(row["ns_per_task"], row["seconds_median"] * 1e9 / row["tasks"])
             is_filch = row["runner"] == "filch"
-            for key in ["policy", "join", "loop", "counters"]:
+            for key in ["policy", "join", "loop", "settings", "counters"]:
                 self.assertEqual(row[key] is not None, is_filch, key)
             if is_filch:
+                self.check_types(row["settings"], SETTINGS)
                 self.check_types(row["counters"], {name: (int, float) for name in COUNTERS})
         for workload in SMALL:
             rows = [row for row in report["rows"] if f"{row['workload']}:{row['size']}" == workload]
@@ -237,6 +271,13 @@ class Bench(unittest.TestCase):
         (row,) = bench("fib:12", "--repeat", "1", FILCH_LOOP="dynamic")["rows"]
         self.assertEqual(row["loop"], "dynamic")
 
+    def test_help_names_every_variable(self):
+        text = run("bench", "--help").stdout
+        for name in [
+            "WORKERS", "POLICY", "JOIN", "LOOP", "DEAL_INTERVAL_NS", "INTERRUPT_AFTER_NS", "INTERRUPT_EVERY_NS",
+        ]:  # fmt: skip
+            self.assertIn(f"FILCH_{name}", text)
+
     def test_loops_default_to_those_of_the_policy(self):
         policies = json.loads(run("list", "--json").stdout)["policies"]
         rows = bench("fib:12", "--policy", ",".join(each["name"] for each in policies), "--repeat", "1")["rows"]
@@ -251,6 +292,31 @@ class Bench(unittest.TestCase):
         ]:
             (row,) = bench("fib:15", "--repeat", "1", *arguments)["rows"]
             self.assertEqual((row["policy"], row["result"]), (arguments[1], "610"))
+
+    def test_rows_have_the_settings_that_they_ran_with(self):
+        def settings(*arguments, **environment):
+            return [list(row["settings"].values()) for row in bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"]]
+
+        # steal_half, push_half, delta, interrupt_after, interrupt_every
+        self.assertEqual(settings(), [[False, False, None, None, None]])
+        self.assertEqual(settings("--policy", "lazy_depth", "--push-half"), [[False, True, None, None, None]])
+        times = ["--delta", "1000", "--interrupt-after", "0", "--interrupt-every", "5000"]
+        self.assertEqual(
+            settings("--policy", "sender,lace,chase_lev", *times),
+            [[False, False, 1000, 0, 5000], [False, False, None, 0, None], [False, False, None, None, None]],
+        )
+        environment = {
+            "FILCH_DEAL_INTERVAL_NS": "2000",
+            "FILCH_INTERRUPT_AFTER_NS": "3000",
+            "FILCH_INTERRUPT_EVERY_NS": "4000",
+        }
+        self.assertEqual(
+            settings("--policy", "sender,lace,chase_lev", **environment),
+            [[False, False, 2000, 3000, 4000], [False, False, None, 3000, None], [False, False, None, None, None]],
+        )
+        self.assertEqual(
+            settings("--steal-half", "--delta", "7", FILCH_POLICY="sender", **environment), [[True, False, 7, 3000, 4000]]
+        )
 
     def test_no_tasks_take_no_time_each(self):
         (row,) = bench("fib:1")["rows"]
@@ -297,6 +363,8 @@ class Information(unittest.TestCase):
             self.assertIn(each["name"], text)
             self.assertIn(each["default_size"], text)
             self.assertNotEqual(each["summary"], "")
+        for form in ["file/PATH", "AdjacencyGraph", "EdgeArray"]:
+            self.assertIn(form, text)
         for each in listed["policies"]:
             self.assertIn(each["default_join"], each["joins"])
             self.assertIn(each["default_loop"], each["loops"])

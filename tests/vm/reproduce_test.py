@@ -20,8 +20,8 @@ PROGRAM = Path(sys.argv.pop(1))
 QUICK = "lazy/table2"
 
 
-def run(*arguments, program=PROGRAM):
-    return command_line.run(program, "reproduce", *arguments)
+def run(*arguments, program=PROGRAM, **environment):
+    return command_line.run(program, "reproduce", *arguments, **environment)
 
 
 class Misuse(command_line.MisuseTest):
@@ -71,6 +71,13 @@ class Reproduce(unittest.TestCase):
         claims = [line for line in finished.stdout.splitlines() if line.startswith(("PASS", "FAIL"))]
         self.assertGreater(len(claims), 10)
         self.assertTrue(all(line.startswith("PASS") for line in claims))
+
+    def test_the_environment_does_not_matter(self):
+        expected = run(QUICK).stdout
+        for name, value in [("FILCH_LOOP", "simple"), ("FILCH_JOIN", "random"), ("FILCH_POLICY", "no such policy")]:
+            with self.subTest(name=name):
+                finished = run(QUICK, **{name: value})
+                self.assertEqual((finished.returncode, finished.stdout, finished.stderr), (0, expected, ""))
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as above:

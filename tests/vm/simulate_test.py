@@ -20,19 +20,19 @@ PROGRAM = Path(sys.argv.pop(1))
 
 # What rows of 'filch bench' have, and what is added to it.
 ROW_KEYS = [
-    "workload", "size", "runner", "policy", "join", "loop", "workers", "seconds_median", "seconds_min", "runs", "tasks",
-    "ns_per_task", "ratio_to_serial", "ratio_low", "ratio_high", "result", "counters", "virtual_seconds", "machine",
+    "workload", "size", "runner", "policy", "join", "loop", "workers", "settings", "seconds_median", "seconds_min", "runs",
+    "tasks", "ns_per_task", "ratio_to_serial", "ratio_low", "ratio_high", "result", "counters", "virtual_seconds", "machine",
     "communication_factor",
 ]  # fmt: skip
 SMALL_TREE = "uts:bin/b0=200/q=0.19/m=5/seed=1"
 
 
-def run(*arguments, program=PROGRAM):
-    return command_line.run(program, *arguments)
+def run(*arguments, program=PROGRAM, **environment):
+    return command_line.run(program, *arguments, **environment)
 
 
-def simulated_text(*arguments):
-    finished = run("simulate", *arguments, "--json", "-")
+def simulated_text(*arguments, **environment):
+    finished = run("simulate", *arguments, "--json", "-", **environment)
     if finished.returncode != 0:
         raise AssertionError(f"exit status {finished.returncode}: {finished.stderr}")
     return finished.stdout
@@ -97,6 +97,10 @@ class Misuse(command_line.MisuseTest):
         self.check(["simulate", "--machine", "2x2"], "no workload")
         self.check(["simulate", "fob", "--machine", "2x2"], "'fob'", "did you mean 'fib'?")
         self.check(["simulate", "fib:x", "--machine", "2x2"], "'x'")
+
+    def test_control_characters(self):
+        self.check(["simulate", "fib:\x1b[2J\x07\x7f", "--machine", "2x2"], "'?[2J??'")
+        self.check(["simulate", "fib:5", "--machine", "\x1b[2J\n"], "'?[2J?'")
 
     def test_other_commands(self):
         self.check(["calibrate"], "--out")
@@ -163,6 +167,27 @@ class Simulate(unittest.TestCase):
         self.assertEqual(first, simulated_text(*self.MANY, "--processes", "1"))
         self.assertNotEqual(first, simulated_text(*self.MANY, "--seed", "2"))
 
+    def test_the_environment_does_not_matter(self):
+        on = ["fib:14", "nqueens_loop:5", "--machine", "1x5", "--workers", "4", "--seeds", "3"]
+        settings = {
+            "FILCH_WORKERS": "x",
+            "FILCH_POLICY": "lace",
+            "FILCH_JOIN": "random",
+            "FILCH_LOOP": "simple",
+            "FILCH_INTERRUPT_AFTER_NS": "1",
+        }
+        expected = simulated_text(*on)
+        for name, value in settings.items():
+            with self.subTest(name=name):
+                self.assertEqual(simulated_text(*on, **{name: value}), expected)
+        self.assertEqual(simulated_text(*on, **settings), expected)
+        sender = [*on, "--policy", "sender"]
+        times = {"FILCH_DEAL_INTERVAL_NS": "1", "FILCH_INTERRUPT_EVERY_NS": "1000"}
+        self.assertEqual(simulated_text(*sender, **times), simulated_text(*sender))
+        # That they would make a difference is seen by the options that they stand for.
+        self.assertNotEqual(simulated_text(*on, "--join", "random"), expected)
+        self.assertNotEqual(simulated_text(*sender, "--delta", "1"), simulated_text(*sender))
+
     def test_places_in_memory_do_not_matter(self):
         # They differ from process to process, and did once decide which line the entries of a ring begin in.
         arguments = ["matmul:64", "cilksort:20000", "--machine", "2x4", "--policy", "chase_lev", "--seeds", "2"]
@@ -178,6 +203,15 @@ class Simulate(unittest.TestCase):
         self.assertEqual((serial["runner"], serial["ratio_to_serial"]), ("serial", 1))
         self.assertEqual((row["policy"], row["join"], row["workers"]), ("standard", "transitive", 6))
         self.assertEqual((serial["loop"], row["loop"]), (None, "standard"))
+
+    def test_rows_have_the_settings_that_they_ran_with(self):
+        on = ["fib:12", "--machine", "1x5", "--workers", "4", "--seeds", "1"]
+        times = ["--delta", "1000", "--interrupt-after", "0", "--interrupt-every", "5000"]
+        serial, row = rows(*on, "--policy", "sender", "--steal-half", *times)
+        self.assertIsNone(serial["settings"])
+        names = ["steal_half", "push_half", "delta_ns", "interrupt_after_ns", "interrupt_every_ns"]
+        self.assertEqual(row["settings"], dict(zip(names, [True, False, 1000, 0, 5000], strict=True)))
+        self.assertEqual(rows(*on)[1]["settings"], dict(zip(names, [False, False, None, None, None], strict=True)))
 
     def test_loops_are_crossed_with_policies(self):
         arguments = ["nqueens_loop:5", "--machine", "2x2", "--seeds", "2", "--workers", "1,4"]

@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "workload.hpp"
@@ -65,6 +66,14 @@ TEST(graph_file, adjacency_graphs_become_undirected) {
   EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\r\n2\r\n1\r\n0\r\n1\r\n1\r\n")), (rows{{1}, {0}}));
 }
 
+TEST(graph_file, is_read_alike_in_all_forms) {
+  // Those of docs/graphs.md.
+  const rows path{{1}, {0, 2}, {1}};
+  EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\n3\n4\n0\n1\n3\n1\n0\n2\n1\n")), path);
+  EXPECT_EQ(rows_of(graph_of_text("EdgeArray\n0 1\n1 2\n")), path);
+  EXPECT_EQ(rows_of(graph_of_text("# a path\n0 1\n1 2\n")), path);
+}
+
 TEST(graph_file, lists_of_edges_may_have_comments) {
   const rows expected{{1}, {0, 3}, {}, {1}};
   EXPECT_EQ(rows_of(graph_of_text("0 1\n1 3\n")), expected);
@@ -76,17 +85,22 @@ TEST(graph_file, that_is_no_graph_is_told_so_with_its_line) {
   const auto says = [](const std::string& what) {
     return "dfs: size 'file/g' names a file whose line " + what + "; try dfs:rlg/5";
   };
-  EXPECT_EQ(error_of(""), says("1 begins with '', which is neither AdjacencyGraph, EdgeArray, nor an edge"));
+  EXPECT_EQ(error_of(""), "dfs: size 'file/g' names a file that is empty; try dfs:rlg/5");
+  EXPECT_EQ(error_of(" \r\n\n"), "dfs: size 'file/g' names a file that is empty but for white space; try dfs:rlg/5");
   EXPECT_EQ(error_of("\nWeightedAdjacencyGraph\n1\n0\n0\n"),
             says("2 begins with 'WeightedAdjacencyGraph', which is neither AdjacencyGraph, EdgeArray, nor an edge"));
   EXPECT_EQ(error_of("AdjacencyGraph\n"), says("2 ends where a number of vertices should be"));
   EXPECT_EQ(error_of("AdjacencyGraph\n0\n0\n"), says("2 says that there are no vertices"));
   EXPECT_EQ(error_of("AdjacencyGraph\n-1\n0\n"), says("2 has '-1', which is not a number of vertices"));
   EXPECT_EQ(error_of("AdjacencyGraph\n4294967296\n0\n"),
-            says("2 has a number of vertices '4294967296', which is not below 4294967296, what 32 bits can number"));
+            says("2 has a number of vertices '4294967296', which is not below 50000001, one past the largest number of "
+                 "vertices"));
+  EXPECT_EQ(error_of("AdjacencyGraph\n50000001\n0\n"),
+            says("2 has a number of vertices '50000001', which is not below 50000001, one past the largest number of "
+                 "vertices"));
   EXPECT_EQ(
-      error_of("AdjacencyGraph\n4000000000\n18000000000000000000\n0\n"),
-      says("3 promises 4000000000 vertices and 18000000000000000000 neighbours, more than there are in the rest of the "
+      error_of("AdjacencyGraph\n50000000\n18000000000000000000\n0\n"),
+      says("3 promises 50000000 vertices and 18000000000000000000 neighbours, more than there are in the rest of the "
            "file"));
   EXPECT_EQ(error_of("AdjacencyGraph\n2\n1\n0\n"),
             says("3 promises 2 vertices and 1 neighbours, more than there are in the rest of the file"));
@@ -103,9 +117,41 @@ TEST(graph_file, that_is_no_graph_is_told_so_with_its_line) {
   EXPECT_EQ(error_of("0 1\n2"), says("2 has vertex '2' alone, which is no edge"));
   EXPECT_EQ(error_of("0 1\n2 3 0.5\n"), says("2 has '0.5' after an edge"));
   EXPECT_EQ(error_of("0 1\n2 x\n"), says("2 has 'x', which is not a vertex"));
-  EXPECT_EQ(error_of("0 4294967295\n"),
-            says("1 has a vertex '4294967295', which is not below 4294967295, what 32 bits can number"));
+  for (const std::string vertex : {"50000000", "4294967294", "4294967295", "99999999999999999999"}) {
+    EXPECT_EQ(error_of("0 " + vertex + "\n"),
+              says("1 has a vertex '" + vertex + "', which is not below 50000000, the largest number of vertices"));
+  }
   EXPECT_EQ(error_of("# nothing\n"), says("2 ends the file, which has no edges"));
+}
+
+TEST(graph_file, has_an_end) {
+  const size_context context{"dfs", "file/g", "rlg/5"};
+  const auto is_refused = testing::ThrowsMessage<std::invalid_argument>(
+      "dfs: size 'file/g' names a device, a pipe or a socket, not a regular file; try dfs:rlg/5");
+  EXPECT_THAT([&] { read_graph_file(context, "/dev/zero"); }, is_refused);
+  const std::string pipe =
+      (std::filesystem::temp_directory_path() / ("filch_pipe_" + std::to_string(getpid()))).string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT([&] { read_graph_file(context, pipe); }, is_refused);  // and does not wait for a writer
+  std::filesystem::remove(pipe);
+}
+
+TEST(graph_file, may_be_named_by_a_link) {
+  const temporary_file file("0 1\n");
+  const std::string link = file.path() + "_link";
+  std::filesystem::create_symlink(file.path(), link);
+  EXPECT_EQ(rows_of(read_graph_file({"dfs", "file/g", "rlg/5"}, link)), (rows{{1}, {0}}));
+  std::filesystem::remove(link);
+}
+
+TEST(graph_file, has_words_that_a_message_can_show) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(error_of("0 1\n2 \x1b[2Jx\0y\x07\x7f\n"sv),
+            "dfs: size 'file/g' names a file whose line 2 has '?[2Jx?y??', which is not a vertex; try dfs:rlg/5");
+  EXPECT_EQ(
+      error_of("\0\0\0"sv),
+      "dfs: size 'file/g' names a file whose line 1 begins with '???', which is neither AdjacencyGraph, EdgeArray, "
+      "nor an edge; try dfs:rlg/5");
 }
 
 TEST(graph_file, is_an_input_of_all_graph_workloads) {

@@ -33,7 +33,7 @@ constexpr std::string_view paper_scale = "paper";
 
 constexpr auto examples =
     R"(Claims are about sign and shape, not about seconds. Exit status 1: one does not hold. The same command prints the
-same bytes.
+same bytes; variables FILCH_* of the environment mean nothing to it.
 
 Examples:
   filch reproduce lazy                              all that is there of 'Lazy Scheduling' (Tzannes and others 2014)

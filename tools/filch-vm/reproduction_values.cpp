@@ -9,6 +9,7 @@
 
 #include "counters.hpp"
 #include "data_folder.hpp"
+#include "error_line.hpp"
 #include "native_rows.hpp"
 #include "option_value.hpp"
 #include "simulated_rows.hpp"
@@ -92,7 +93,7 @@ bool run_natively(const reproduction& what, const planned_runs& runs, std::vecto
     try {
       rows = native_rows(replaced(runs.workload, values), configurations, replaced(runs.workers, values), runs.seeds);
     } catch (const std::runtime_error& error) {
-      fmt::print(stderr, "filch: {}: {}\n", runs.group, error.what());
+      print_error(fmt::format("{}: {}", runs.group, error.what()));
       return false;
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {

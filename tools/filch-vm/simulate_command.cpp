@@ -32,7 +32,8 @@ constexpr int most_seeds = 100'000;
 constexpr auto examples =
     R"(Times are virtual. Workers share the cores of the machine, one each, in the order of its sockets. Every run is
 verified; a wrong result makes the exit status 1. One run for each seed; medians over the seeds; ratios are to the
-serial program on one core, with the 95 % interval of their median. The same command prints the same bytes.
+serial program on one core, with the 95 % interval of their median. The same command prints the same bytes; variables FILCH_*
+of the environment mean nothing to it.
 
 Examples:
   filch simulate fib --machine 4x12                           on all 48 cores of a generic machine

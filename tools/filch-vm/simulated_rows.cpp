@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "counters.hpp"
+#include "error_line.hpp"
 #include "option_value.hpp"
 #include "process_pool.hpp"
 #include "sampler.hpp"
@@ -169,8 +170,8 @@ bool experiment::report_error(std::size_t job) const {
     return false;
   }
   const std::string what = has_error ? outcome.error.data() : fmt::format("wrong result '{}'", outcome.result.data());
-  fmt::print(stderr, "filch: {}: {} (simulated {}, seed {})\n", choice_.label(), what, describe(*jobs_[job].config),
-             jobs_[job].seed);
+  print_error(fmt::format("{}: {} (simulated {}, seed {})", choice_.label(), what, describe(*jobs_[job].config),
+                          jobs_[job].seed));
   return true;
 }
 

@@ -10,6 +10,8 @@
 #include <filch/scheduler.hpp>
 #include <filch/vm.hpp>
 
+#include "error_line.hpp"
+
 namespace filch::cli {
 
 namespace {
@@ -17,8 +19,8 @@ namespace {
 // Long enough for all workers to have begun to search, short enough for none to fall asleep.
 constexpr double gather_ns = 10'000;
 
-// One more than workers, for the sender's ticker, which the environment may ask for as well. It never takes a worker's
-// hardware thread: where that would be needed, the machine has no room for it.
+// One more than workers, for the sender's ticker. It never takes a worker's hardware thread: where that would be
+// needed, the machine has no room for it.
 int threads_of(const vm::machine_description& machine, int workers) {
   return std::min(workers + 1, machine.hardware_threads());
 }
@@ -72,7 +74,7 @@ run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t 
     outcome.is_right = instance.verify();
     copy_text(instance.result(), outcome.result);
   } catch (const std::exception& error) {
-    copy_text(error.what(), outcome.error);
+    copy_text(message_of(error), outcome.error);
   }
   return outcome;
 }

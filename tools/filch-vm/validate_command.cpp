@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data_folder.hpp"
+#include "error_line.hpp"
 #include "estimate.hpp"
 #include "native_bench.hpp"
 #include "option_value.hpp"
@@ -77,8 +78,8 @@ void warn_of_another_machine(const vm::machine_description& machine, const nlohm
   const auto model = real.at("machine").at("model").get<std::string>();
   const auto about = machine.about.find("machine");
   if (about != machine.about.end() && about->second.find(model) != std::string::npos) return;
-  fmt::print(stderr, "filch: machine file '{}' describes another machine than this '{}'; run 'filch calibrate' first\n",
-             machine.name, model);
+  print_error(fmt::format("machine file '{}' describes another machine than this '{}'; run 'filch calibrate' first",
+                          machine.name, model));
 }
 
 int run_validate(const CLI::App& app) {
@@ -112,7 +113,7 @@ int run_validate(const CLI::App& app) {
   }
   fmt::print("Time over that of the serial run, real (fastest of {}) and on machine '{}'{}\n\n{}", real_runs,
              machine.name, machine.calibrated ? "" : " (not calibrated: run 'filch calibrate')", table.to_string());
-  if (!is_close) fmt::print(stderr, "filch: simulated and real runs differ by more than {:.0f} %\n", tolerance * 100);
+  if (!is_close) print_error(fmt::format("simulated and real runs differ by more than {:.0f} %", tolerance * 100));
   return is_close ? exit_success : exit_failure;
 }
 

@@ -14,6 +14,7 @@
 
 #include "command.hpp"
 #include "deep_stacks.hpp"
+#include "error_line.hpp"
 #include "executor.hpp"
 #include "filch_options.hpp"
 #include "option_value.hpp"
@@ -31,12 +32,13 @@ constexpr int most_rounds = 100'000;
 
 constexpr auto examples =
     R"(Every run is verified; a wrong result makes the exit status 1. Times are medians; ratios are medians of pairs with
-a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FILCH_JOIN, FILCH_LOOP and
-FILCH_DEAL_INTERVAL_NS hold where an option is left out.
+a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FILCH_JOIN, FILCH_LOOP,
+FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS and FILCH_INTERRUPT_EVERY_NS hold where an option is left out.
 
 Examples:
   filch bench                                      every workload at its default size
   filch bench fib:38 nqueens --workers 1,2         two workloads, at one and at two workers
+  filch bench dfs:file/PATH                        a graph from a file ('filch list' shows the forms)
   filch bench uts:T3 --peer serial,tbb,openmp      side by side with other runtimes
   filch bench spmv --peer tbb,tbb-simple,tbb-static   loops, as oneTBB's partitioners split them
   filch bench fib --policy lace,chase_lev --join leapfrog,transitive,random --json fib.json
@@ -98,7 +100,7 @@ bool measure(const workload_choice& choice, contestants& all, const sampling_opt
     add_row(*all.others[i], sampled.other(i));
   }
   for (const std::string& error : sampled.errors()) {
-    fmt::print(stderr, "filch: {}\n", error);
+    print_error(error);
   }
   return sampled.errors().empty();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <iterator>
 #include <stdexcept>
 
@@ -129,6 +130,18 @@ options options_of(const configuration& config) {
           .deal_interval_ns = config.deal_interval_ns,
           .interrupt_after_ns = config.interrupt_after_ns,
           .interrupt_every_ns = config.interrupt_every_ns};
+}
+
+void fill_in_times(configuration& config) {
+  const auto fill_in = [](std::optional<int>& ns, const char* variable) {
+    const char* const text = std::getenv(variable);
+    if (!ns && text != nullptr && *text != '\0') ns = std::stoi(text);
+  };
+  if (may_deal(config.policy)) {
+    fill_in(config.deal_interval_ns, "FILCH_DEAL_INTERVAL_NS");
+    fill_in(config.interrupt_every_ns, "FILCH_INTERRUPT_EVERY_NS");
+  }
+  if (may_be_asked(config.policy)) fill_in(config.interrupt_after_ns, "FILCH_INTERRUPT_AFTER_NS");
 }
 
 std::string_view runner_name(bench::runner runner) { return runner_names.at(static_cast<std::size_t>(runner)); }

@@ -24,7 +24,7 @@ struct configuration {
   std::string loop{};       ///< filch only; empty: what the environment gives, or the default of the policy
   bool steal_half = false;  ///< filch only
   bool push_half = false;   ///< filch only
-  // filch only; none: what the environment or the library gives
+  // filch only; none: what the environment or the library gives, and always where the policy has no use for it
   std::optional<int> deal_interval_ns{};
   std::optional<int> interrupt_after_ns{};
   std::optional<int> interrupt_every_ns{};
@@ -34,6 +34,10 @@ struct configuration {
 
 /// Of the scheduler that a configuration of filch wants.
 options options_of(const configuration& config);
+
+/// Times that were left open and that the environment gives, for a policy that is known. Only for a configuration that
+/// the library has accepted, since it reads and checks the same variables.
+void fill_in_times(configuration& config);
 
 /// "serial", "filch", "tbb", "tbb-simple", "tbb-static", "openmp" or "analysed".
 std::string_view runner_name(bench::runner runner);

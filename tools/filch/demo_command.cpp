@@ -16,6 +16,7 @@
 
 #include "command.hpp"
 #include "deep_stacks.hpp"
+#include "error_line.hpp"
 #include "estimate.hpp"
 #include "executor.hpp"
 #include "progress_line.hpp"
@@ -166,7 +167,7 @@ int run_demo() {
       "runtime is. Above 1x it pays to use it; {0} workers ideally give {0}x. Every result was checked.\n",
       shown.workers());
   for (const std::string& error : shown.errors()) {
-    fmt::print(stderr, "filch: {}\n", error);
+    print_error(error);
   }
   return shown.errors().empty() ? exit_success : exit_failure;
 }

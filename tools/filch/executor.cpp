@@ -25,6 +25,7 @@ class filch_executor final : public executor {
     config_.policy = scheduler_.policy();
     config_.join = scheduler_.join();
     config_.loop = scheduler_.loop();
+    fill_in_times(config_);
   }
 
   double run(bench::instance& instance) override {

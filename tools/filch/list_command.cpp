@@ -70,7 +70,9 @@ std::string workloads_text() {
   for (const bench::workload& each : bench::workloads()) {
     table.add_row({each.name, each.default_size, each.summary, fmt::format("{}", fmt::join(each.sizes, " "))});
   }
-  return table.to_string();
+  return table.to_string() +
+         "file/PATH is a graph from a text file: AdjacencyGraph or EdgeArray of PBBS, or lines of two vertices each, "
+         "numbered from 0\n";
 }
 
 std::string policies_text() {

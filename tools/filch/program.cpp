@@ -15,17 +15,15 @@
 #include <fmt/format.h>
 
 #include "build_info.hpp"
+#include "error_line.hpp"
 #include "suggestion.hpp"
 
 namespace filch::cli {
 
 namespace {
 
-// What the library throws begins with its name already.
-int fail(int status, std::string message) {
-  constexpr std::string_view name = "filch: ";
-  std::ranges::replace(message, '\n', ' ');
-  fmt::print(stderr, "{}{}\n", message.starts_with(name) ? "" : name, message);
+int fail(int status, std::string_view message) {
+  print_error(message);
   return status;
 }
 
@@ -95,7 +93,7 @@ int run_program(int argc, const char* const* argv, const program& what) {
   } catch (const std::invalid_argument& error) {  // what the library, the workloads and the commands throw for misuse
     return fail(exit_misuse, error.what());
   } catch (const std::exception& error) {
-    return fail(exit_failure, error.what());
+    return fail(exit_failure, message_of(error));
   }
 }
 

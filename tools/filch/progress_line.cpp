@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "printable.hpp"
+
 namespace filch::cli {
 
 progress_line::progress_line() : visible_(isatty(STDERR_FILENO) == 1) {}
@@ -12,7 +14,7 @@ progress_line::progress_line() : visible_(isatty(STDERR_FILENO) == 1) {}
 void progress_line::show(std::string_view text) {
   if (visible_) {
     clear();
-    fmt::print(stderr, "{}", text);
+    fmt::print(stderr, "{}", bench::printable(text));
     std::fflush(stderr);
   }
 }

@@ -8,6 +8,7 @@
 
 #include "build_info.hpp"
 #include "counters.hpp"
+#include "printable.hpp"
 #include "text_table.hpp"
 
 namespace filch::cli {
@@ -44,6 +45,18 @@ ordered_json optional_json(const std::optional<T>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
+// The settings that have no column of their own.
+ordered_json settings_json(const configuration& config) {
+  if (config.runner != bench::runner::filch) {
+    return nullptr;
+  }
+  return {{"steal_half", config.steal_half},
+          {"push_half", config.push_half},
+          {"delta_ns", optional_json(config.deal_interval_ns)},
+          {"interrupt_after_ns", optional_json(config.interrupt_after_ns)},
+          {"interrupt_every_ns", optional_json(config.interrupt_every_ns)}};
+}
+
 ordered_json row_json(const result_row& row) {
   const bool is_filch = row.config.runner == bench::runner::filch;
   const auto only_filch = [&](std::string_view text) { return is_filch ? ordered_json(text) : ordered_json(nullptr); };
@@ -55,6 +68,7 @@ ordered_json row_json(const result_row& row) {
                     {"join", only_filch(row.config.join)},
                     {"loop", only_filch(row.config.loop)},
                     {"workers", row.config.workers},
+                    {"settings", settings_json(row.config)},
                     {"seconds_median", row.seconds_median},
                     {"seconds_min", row.seconds_min},
                     {"runs", row.runs},
@@ -145,7 +159,7 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
 }
 
 std::string summarize(const topology& machine) {
-  return fmt::format("{}, {}, {}", machine.model, plural(machine.cores, "core"),
+  return fmt::format("{}, {}, {}", bench::printable(machine.model), plural(machine.cores, "core"),
                      plural(machine.usable_workers, "usable worker"));
 }
 

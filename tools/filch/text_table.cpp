@@ -2,10 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "printable.hpp"
+
 namespace filch::cli {
+
+void text_table::add_row(std::vector<std::string> cells) {
+  std::ranges::transform(cells, cells.begin(), bench::printable);
+  rows_.push_back(std::move(cells));
+}
 
 std::string text_table::to_string() const {
   std::string text;

@@ -17,8 +17,8 @@ class text_table {
 
   explicit text_table(std::vector<column> columns) : columns_(std::move(columns)) {}
 
-  /// One cell for each column.
-  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// One cell for each column. What is not printable in it is replaced: names of files are among the cells.
+  void add_row(std::vector<std::string> cells);
 
   /// Title line and rows, each ended by a newline; columns are two spaces apart.
   std::string to_string() const;

@@ -1,0 +1,22 @@
+#include "error_line.hpp"
+
+#include <cstdio>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "printable.hpp"
+
+namespace filch::cli {
+
+void print_error(std::string_view message) {
+  constexpr std::string_view name = "filch: ";
+  fmt::print(stderr, "{}{}\n", message.starts_with(name) ? "" : name, bench::printable(message));
+}
+
+std::string message_of(const std::exception& error) {
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  return is_memory ? "there is not enough memory for what was asked; give a smaller size" : error.what();
+}
+
+}  // namespace filch::cli
