@@ -95,8 +95,13 @@ TEST(configuration, bad_values_of_the_environment_are_named) {
   }
   for (const char* bad : {"0", "-1", "x", "30us", "9999999999"}) {
     const environment_variable interval("FILCH_DEAL_INTERVAL_NS", bad);
-    EXPECT_THAT(complaint({.policy = "sender"}), AllOf(HasSubstr("FILCH_DEAL_INTERVAL_NS"), HasSubstr(bad)));
-    EXPECT_EQ(complaint({.workers = 1, .policy = "lace"}), "no complaint");
+    for (const char* policy : {"sender", "lace"}) {
+      EXPECT_THAT(complaint({.policy = policy}), AllOf(HasSubstr("FILCH_DEAL_INTERVAL_NS"), HasSubstr(bad)));
+    }
+  }
+  {
+    const environment_variable interval("FILCH_DEAL_INTERVAL_NS", "1000");
+    EXPECT_EQ(complaint({.workers = 1, .policy = "lace"}), "no complaint") << "it has no use for it";
   }
   const environment_variable policy("FILCH_POLICY", "best");
   EXPECT_THAT(complaint({.workers = 1}), HasSubstr("FILCH_POLICY 'best' is unknown"));

@@ -147,10 +147,10 @@ TEST(graph_file, may_be_named_by_a_link) {
 TEST(graph_file, has_words_that_a_message_can_show) {
   using namespace std::string_view_literals;
   EXPECT_EQ(error_of("0 1\n2 \x1b[2Jx\0y\x07\x7f\n"sv),
-            "dfs: size 'file/g' names a file whose line 2 has '?[2Jx?y??', which is not a vertex; try dfs:rlg/5");
+            "dfs: size 'file/g' names a file whose line 2 has '?[2Jx?y?\?', which is not a vertex; try dfs:rlg/5");
   EXPECT_EQ(
       error_of("\0\0\0"sv),
-      "dfs: size 'file/g' names a file whose line 1 begins with '???', which is neither AdjacencyGraph, EdgeArray, "
+      "dfs: size 'file/g' names a file whose line 1 begins with '?\?\?', which is neither AdjacencyGraph, EdgeArray, "
       "nor an edge; try dfs:rlg/5");
 }
 
