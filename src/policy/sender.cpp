@@ -27,7 +27,6 @@ struct sender::mailbox final : cells {
   std::int64_t looked_ns = 0;    ///< when it looked up last; 0: it had nothing to give then, or nobody was idle
   std::int64_t able_for_ns = 0;  ///< since its last attempt: time between looks at both of which it had something
   bool was_calm = false;         ///< nobody was idle after its last attempt
-  bool told = false;             ///< since it has had something, or made its last attempt, a sleeper was woken for that
 };
 
 sender::sender(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins,
@@ -50,7 +49,6 @@ void sender::answer(worker& w) noexcept {
   mailbox& box = mailbox_of(w);
   if (!stock_of(w, 0)) {  // attention stays raised, the next push or chunk comes here again
     box.looked_ns = 0;
-    box.told = false;
     return w.note_nothing();
   }
   if (w.dozing.load(std::memory_order_relaxed)) {  // the owner's own
@@ -85,7 +83,7 @@ void sender::answer(worker& w) noexcept {
   box.next_deal_ns = platform::now_ns() + time_to_next(w);
   // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does; or waits later,
   // and then asks this worker.
-  box.told = false;
+  w.told = false;
   if (w.idle.anybody() || is_awaited_by(w, waiter)) {
     w.raise();
     tell(w);
@@ -98,7 +96,7 @@ void sender::answer(worker& w) noexcept {
 // Who fell asleep while this worker had nothing does not know that it has something now, and that it is to be
 // interrupted if it does not look again.
 void sender::tell(worker& w) noexcept {
-  if (!std::exchange(mailbox_of(w).told, true)) w.idle.offered(w);
+  if (!std::exchange(w.told, true)) w.idle.offered(w);
 }
 
 bool sender::is_awaited_by(const worker& w, const worker* waiter) noexcept {

@@ -62,6 +62,7 @@ void worker::note_looked(std::int64_t now_ns) noexcept {
 }
 
 void worker::note_nothing() noexcept {
+  told = false;
   // Its attention is raised: it will look as soon as it makes something. Not so where it was interrupted, perhaps in
   // the middle of a push that had looked already; it is interrupted again, after longer and longer times.
   if (!interrupted) {

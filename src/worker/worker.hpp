@@ -165,6 +165,7 @@ class worker : public detail::worker_core {
   platform::parker parker;                                            ///< any thread may unpark
   platform::atomic<platform::thread_id> thread{platform::no_thread};  ///< any thread may interrupt it
   bool interrupted = false;                                           ///< the owner is in its signal handler
+  bool told = false;        ///< the owner's: since it had nothing, somebody was woken because it has something
   worker* outer = nullptr;  ///< the owner's: that of another scheduler which its thread also is, in a task of that
 
  private:
