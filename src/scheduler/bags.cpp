@@ -93,10 +93,13 @@ void begin_bag(bag_part& part, piece* stolen) noexcept {
     part.drop();
     return;
   }
-  // Before the first item, which may be long: who had nothing to give has been asked meanwhile.
-  w.polled = &part.frame;
-  answer(w);
-  w.polled = nullptr;
+  // Before the first item, which may be long: who had nothing to give has been asked meanwhile. Not where all that can
+  // be said is no, as before the first step of a task.
+  if (part.size() > 1) {
+    w.polled = &part.frame;
+    answer(w);
+    w.polled = nullptr;
+  }
   bool shared = stolen != nullptr && part.whole.kind == bag_kind::steal_half && steal_further(w, part, *stolen);
   if (share_unasked(w, part)) shared = true;
   if (shared) w.idle.offered(w);
