@@ -89,6 +89,10 @@ class scheduler {
   [[nodiscard]] std::string_view policy() const noexcept;  ///< name of the policy
   [[nodiscard]] std::string_view join() const noexcept;    ///< name of the join
   [[nodiscard]] std::string_view loop() const noexcept;    ///< name of the way loops are split
+  // As in the options, with defaults filled in; 0 where the policy has no use for it.
+  [[nodiscard]] std::int64_t deal_interval_ns() const noexcept;
+  [[nodiscard]] std::int64_t interrupt_after_ns() const noexcept;
+  [[nodiscard]] std::int64_t interrupt_every_ns() const noexcept;
 
   /// The process-wide scheduler with default options, started when it is first used. It lives as long as the process.
   /// @throws as the constructor, for bad values in the environment.

@@ -23,6 +23,12 @@ std::string_view scheduler::join() const noexcept { return core_->chosen().join;
 
 std::string_view scheduler::loop() const noexcept { return name_of(core_->chosen().loop); }
 
+std::int64_t scheduler::deal_interval_ns() const noexcept { return core_->chosen().deal_interval_ns; }
+
+std::int64_t scheduler::interrupt_after_ns() const noexcept { return core_->chosen().interrupt_after_ns; }
+
+std::int64_t scheduler::interrupt_every_ns() const noexcept { return core_->chosen().interrupt_every_ns; }
+
 scheduler& scheduler::default_scheduler() {
   // Never destroyed: static objects may fork tasks in their destructors, in whatever order those run, and a child
   // process after fork() has no threads to join.

@@ -92,9 +92,7 @@ configuration resolved(const vm::machine_description& machine, configuration con
   vm::simulation simulated(machine, 1, 2);  // the worker and its ticker
   simulated.run([&] {
     const scheduler pool(chosen);
-    config.policy = pool.policy();
-    config.join = pool.join();
-    config.loop = pool.loop();
+    fill_in(config, pool);
   });
   return config;
 }

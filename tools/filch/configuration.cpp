@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <iterator>
 #include <stdexcept>
 
@@ -132,16 +131,15 @@ options options_of(const configuration& config) {
           .interrupt_every_ns = config.interrupt_every_ns};
 }
 
-void fill_in_times(configuration& config) {
-  const auto fill_in = [](std::optional<int>& ns, const char* variable) {
-    const char* const text = std::getenv(variable);
-    if (!ns && text != nullptr && *text != '\0') ns = std::stoi(text);
-  };
+void fill_in(configuration& config, const scheduler& made) {
+  config.policy = made.policy();
+  config.join = made.join();
+  config.loop = made.loop();
   if (may_deal(config.policy)) {
-    fill_in(config.deal_interval_ns, "FILCH_DEAL_INTERVAL_NS");
-    fill_in(config.interrupt_every_ns, "FILCH_INTERRUPT_EVERY_NS");
+    config.deal_interval_ns = made.deal_interval_ns();
+    config.interrupt_every_ns = made.interrupt_every_ns();
   }
-  if (may_be_asked(config.policy)) fill_in(config.interrupt_after_ns, "FILCH_INTERRUPT_AFTER_NS");
+  if (may_be_asked(config.policy)) config.interrupt_after_ns = made.interrupt_after_ns();
 }
 
 std::string_view runner_name(bench::runner runner) { return runner_names.at(static_cast<std::size_t>(runner)); }

@@ -1,6 +1,7 @@
 // One way of running a workload that the command line measures: a runtime and its settings.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,10 +25,10 @@ struct configuration {
   std::string loop{};       ///< filch only; empty: what the environment gives, or the default of the policy
   bool steal_half = false;  ///< filch only
   bool push_half = false;   ///< filch only
-  // filch only; none: what the environment or the library gives, and always where the policy has no use for it
-  std::optional<int> deal_interval_ns{};
-  std::optional<int> interrupt_after_ns{};
-  std::optional<int> interrupt_every_ns{};
+  // filch only; none: what the environment or the library gives; filled in: the policy has no use for it
+  std::optional<std::int64_t> deal_interval_ns{};
+  std::optional<std::int64_t> interrupt_after_ns{};
+  std::optional<std::int64_t> interrupt_every_ns{};
 
   bool operator==(const configuration&) const = default;
 };
@@ -35,9 +36,8 @@ struct configuration {
 /// Of the scheduler that a configuration of filch wants.
 options options_of(const configuration& config);
 
-/// Times that were left open and that the environment gives, for a policy that is known. Only for a configuration that
-/// the library has accepted, since it reads and checks the same variables.
-void fill_in_times(configuration& config);
+/// Fills in what was left open, as the scheduler has it that was made of the configuration; all but the workers.
+void fill_in(configuration& config, const scheduler& made);
 
 /// "serial", "filch", "tbb", "tbb-simple", "tbb-static", "openmp" or "analysed".
 std::string_view runner_name(bench::runner runner);

@@ -22,10 +22,7 @@ class filch_executor final : public executor {
  public:
   explicit filch_executor(const configuration& config) : executor(config), scheduler_(options_of(config)) {
     config_.workers = scheduler_.workers();
-    config_.policy = scheduler_.policy();
-    config_.join = scheduler_.join();
-    config_.loop = scheduler_.loop();
-    fill_in_times(config_);
+    fill_in(config_, scheduler_);
   }
 
   double run(bench::instance& instance) override {

@@ -11,8 +11,7 @@
 namespace filch::cli {
 
 /// {"machine": {...}, "rows": [{...}, ...]}. Every row has every key; what does not apply to a runner is null.
-/// Counters are averages over the runs. Times in "settings" are null where the library's default held, or where the
-/// policy has no use for them.
+/// Counters are averages over the runs. Times in "settings" are null where the policy has no use for them.
 std::string to_json(const topology& machine, const std::vector<result_row>& rows);
 
 /// One line for the machine, an empty line, and a table.
