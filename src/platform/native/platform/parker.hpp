@@ -19,6 +19,7 @@ namespace filch::platform {
 /// on that processor by then, it binds the sleeper to the others. Awake again, the thread may run wherever it could.
 class parker {
  public:
+  /// The first one notes where threads may run: nobody sleeps yet, bound to one processor.
   parker() noexcept;
 
   /// Takes the token, sleeping until somebody leaves one.
