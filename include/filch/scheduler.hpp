@@ -117,7 +117,6 @@ class attachment {
 
  private:
   worker_core* worker_;
-  worker_core* previous_;
 };
 
 /// Not inlined, so that everything f has on the C++ stack lies below the attachment; task_group relies on that.

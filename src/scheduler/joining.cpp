@@ -80,7 +80,7 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
 
 void answer(worker& w) noexcept {
   if (!w.must_attend(nullptr)) return;
-  w.note_look();
+  w.forget_interrupts();
   w.rules.answer(w);
 }
 

@@ -38,7 +38,7 @@ scheduler& scheduler::default_scheduler() {
 
 namespace detail {
 
-attachment::attachment(scheduler& home) : previous_(self) {
+attachment::attachment(scheduler& home) {
   worker& w = home.core().sit_down();
   w.frame = this;
   w.outer = worker::of_this_thread();
@@ -55,7 +55,7 @@ attachment::~attachment() {
   w.busy.store(true);
   if (w.head.load() != w.base) settle(w, w.base);
   w.note_nothing();
-  self = previous_;
+  self = w.outer != nullptr ? w.outer : &foreign_worker;
   w.home->core().get_up(w);
 }
 

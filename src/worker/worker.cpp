@@ -76,7 +76,7 @@ void worker::note_nothing() noexcept {
   }
 }
 
-void worker::note_look() noexcept {
+void worker::forget_interrupts() noexcept {
   // That interrupts were in vain says nothing of what it does from now on.
   if (interrupted || std::exchange(interrupted_in_vain_, 0) == 0) return;
   next_interrupt_ns.store(platform::now_ns() + interrupter::rest_ns, std::memory_order_relaxed);  // [IN1]

@@ -92,8 +92,8 @@ class worker : public detail::worker_core {
     asked_ns.store(0, std::memory_order_relaxed);            // [IN1]
     has_nothing.exchange(false, std::memory_order_acquire);  // [IN3] acquire: see [IN2]
   }
-  /// Owner. It looks: by itself, unless in its signal handler.
-  void note_look() noexcept;
+  /// Owner. It looks. Unless it does so in its signal handler, earlier interrupts in vain no longer count.
+  void forget_interrupts() noexcept;
   /// Owner. It has looked, at that time, and leaves its attention raised, because it will answer later: who waits has
   /// no reason to interrupt it.
   void note_looked(std::int64_t now_ns) noexcept;
@@ -159,14 +159,16 @@ class worker : public detail::worker_core {
   counters counted;                       ///< any thread may read
   idle_time idle_for;                     ///< any thread may read; without a task
   idle_time waits_for;                    ///< any thread may read; for what others run
+  worker* outer = nullptr;  ///< owner: the worker of another scheduler that its thread also is, in a task of that
+  /// Owner: a sleeper was woken because there is something to give, since there was nothing, or since the last time
+  /// that something was to be given away.
+  bool told = false;
   // What a waker looks at, on one cache line.
   alignas(64) platform::atomic<bool> sleeping{false};                 ///< any thread: idle and asleep; see sleepers
   platform::atomic<bool> dozing{false};                               ///< any thread: asleep, or nearly, in a wait
   platform::parker parker;                                            ///< any thread may unpark
   platform::atomic<platform::thread_id> thread{platform::no_thread};  ///< any thread may interrupt it
   bool interrupted = false;                                           ///< the owner is in its signal handler
-  bool told = false;        ///< the owner's: since it had nothing, somebody was woken because it has something
-  worker* outer = nullptr;  ///< the owner's: that of another scheduler which its thread also is, in a task of that
 
  private:
   /// A task this worker is in the middle of, and who waits for it.
