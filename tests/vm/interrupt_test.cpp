@@ -1,8 +1,11 @@
 // Interrupts on the many-core machine, whose time is virtual: what they cost, when they arrive, and what they cure.
 #include "platform/interrupt.hpp"
 
-#include <memory>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -194,6 +197,30 @@ TEST_P(vm_offers, are_made_before_the_first_item_of_a_bag) {
 
 INSTANTIATE_TEST_SUITE_P(all, vm_offers, testing::Values("standard", "lace", "sender"),
                          [](const auto& each) { return each.param; });
+
+TEST(vm_statistics, count_the_wait_for_the_end_of_a_counted_call) {
+  // The first unit, then one for each worker; the caller's is the shorter one.
+  struct units {
+    int first;
+    int last;
+    bool step(std::size_t /*budget*/) {
+      vm::charge((first == 2 ? 5 : 1) * ms);
+      return ++first != last;
+    }
+    std::optional<units> split() {
+      if (last - first < 2) return std::nullopt;
+      return units{first + 1, std::exchange(last, first + 1)};
+    }
+  };
+  for (const termination end : {termination::join, termination::counted}) {
+    vm::simulation world(machine(), 1, 2);
+    world.run([&] {
+      scheduler pool({.workers = 2});
+      pool.run([&] { adaptive(units{0, 3}, {.budget = 1, .end = end}); });
+      EXPECT_NEAR(static_cast<double>(pool.stats().wait_ns), 4 * ms, 0.2 * ms);
+    });
+  }
+}
 
 TEST(vm_ticker, makes_a_sender_deal_in_the_middle_of_a_task) {
   const outcome took =
