@@ -74,7 +74,7 @@ void sender::answer(worker& w) noexcept {
   }
   w.calm();
   worker* const to = any_other(w);
-  worker* const waiter = w.owner_of_task();
+  worker* const waiter = w.waiter();
   if (to != nullptr) {
     w.count(&counters::transfer_attempts);
     w.count(&counters::transfer_wait_ns, static_cast<std::uint64_t>(std::exchange(box.able_for_ns, 0)));

@@ -179,12 +179,16 @@ void wait_for_counts(task_counts& counts) noexcept {
       spinning.begin();
       continue;
     }
-    doze_unless(w, w.interrupts.earliest(w), [&] {
-      w.idle.begin_wait();
-      return counts.all_ended() || counts.any_active([&](std::uint32_t number, std::uint64_t activation) {
-        return number != w.number && w.rules.help_visible(w, {static_cast<std::uint16_t>(number), activation});
-      });
-    });
+    const auto visible = [&](std::uint32_t number, std::uint64_t activation) {
+      return number != w.number && w.rules.help_visible(w, {static_cast<std::uint16_t>(number), activation});
+    };
+    doze_unless(
+        w,
+        [&] {
+          w.idle.begin_wait();
+          return counts.all_ended() || counts.any_active(visible);
+        },
+        [&] { return w.interrupts.earliest(w); });
     w.idle.end_wait();
     spinning.begin();
   }

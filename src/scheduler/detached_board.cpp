@@ -1,14 +1,15 @@
 #include "scheduler/detached_board.hpp"
 
-#include <array>
-#include <cstddef>
+#include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "policy/policy.hpp"
 #include "scheduler/joining.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
+#include "worker/team.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -90,37 +91,70 @@ void detached_board::end(detached_task& t) noexcept {
   group.pending.store(left, std::memory_order_release);
 }
 
-bool detached_board::help_taken(worker& w, group_rest& group) noexcept {
-  std::array<lineage, 8> running{};
-  std::size_t n = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const detached_task* t = group.taken; t != nullptr && n < running.size(); t = t->next) {
-      // [DB5] relaxed: the task has not ended, so this is the activation meant; should its entry not be visible yet,
-      // there is no help this time.
-      const auto state = task_state::unpack(t->state.load(std::memory_order_relaxed));
-      if (state.status == task_status::taken) running[n++] = {state.thief, state.epoch};
+detached_board::taken_tasks detached_board::taken_of(const group_rest& group, const worker& by) noexcept {
+  taken_tasks all;
+  for (const detached_task* t = group.taken; t != nullptr && all.count < all.running.size(); t = t->next) {
+    // [DB5] relaxed: the task has not ended, so this is the activation meant; should its entry not be visible yet,
+    // there is no help this time.
+    const auto state = task_state::unpack(t->state.load(std::memory_order_relaxed));
+    if (state.status != task_status::taken) {
+      all.beginning = true;
+    } else if (state.thief != by.number) {
+      all.running[all.count++] = {state.thief, state.epoch};
     }
   }
-  for (std::size_t i = 0; i < n; ++i) {
-    if (w.rules.help(w, running[i], nullptr)) return true;
-  }
-  return false;
+  return all;
+}
+
+bool detached_board::help_taken(worker& w, group_rest& group) noexcept {
+  std::unique_lock lock(mutex_);
+  const taken_tasks taken = taken_of(group, w);
+  lock.unlock();
+  return std::any_of(taken.begin(), taken.end(), [&](lineage task) { return w.rules.help(w, task, nullptr); });
 }
 
 void detached_board::sleep(worker& w, group_rest& group) noexcept {
   group_waiter here{&w, nullptr};
   std::unique_lock lock(mutex_);
+  const taken_tasks taken = taken_of(group, w);
   if (group.pending.load(std::memory_order_relaxed) == 0 || group.queue_first != nullptr) return;
+  if (taken.beginning) {
+    lock.unlock();
+    return platform::yield();  // somebody is about to say that it runs the task
+  }
+  // From now on it is woken for tasks that come; so who runs something of the group is known.
   here.next = group.waiters;
   group.waiters = &here;
   lock.unlock();
-  // What a taken task offers meanwhile is not waited for: its owner or an idle worker will run it.
-  doze(w, interrupter::never);
+  doze_for(w, taken);
   lock.lock();
   group_waiter** link = &group.waiters;
   while (*link != &here) link = &(*link)->next;
   *link = here.next;
+}
+
+void detached_board::doze_for(worker& w, const taken_tasks& taken) noexcept {
+  const auto owner = [&](lineage task) -> worker& { return w.everybody[task.thief]; };
+  bool interrupted = false;
+  for (const lineage task : taken) {
+    if (w.interrupts.interrupt_if_due(owner(task))) interrupted = true;
+  }
+  if (interrupted) return;
+  doze_unless(
+      w,
+      [&] {
+        w.idle.begin_wait();
+        // A policy that brings help brings it for one task.
+        if (taken.count != 0) w.rules.await_help(w, taken.running.front());
+        return std::any_of(taken.begin(), taken.end(), [&](lineage task) { return w.rules.help_visible(w, task); });
+      },
+      [&] {
+        std::int64_t first_ns = interrupter::never;
+        for (const lineage task : taken) first_ns = std::min(first_ns, w.interrupts.due(owner(task)));
+        return first_ns;
+      });
+  w.idle.end_wait();
+  if (taken.count != 0) w.rules.collect_help(w, taken.running.front());
 }
 
 void detached_board::wait(group_rest& group) {
@@ -131,6 +165,9 @@ void detached_board::wait(group_rest& group) {
 
 void detached_board::wait_as(worker& w, group_rest& group) noexcept {
   const busy_section here(w);
+  // [DB6] relaxed: who wakes it for an offer has seen [SL4], which comes later.
+  const group_rest* const outer = w.awaited_group.load(std::memory_order_relaxed);
+  w.awaited_group.store(&group, std::memory_order_relaxed);
   patience spinning = patience::of_searches();
   while (group.pending.load(std::memory_order_acquire) != 0) {  // [DB4]
     detached_task* t = nullptr;
@@ -154,6 +191,7 @@ void detached_board::wait_as(worker& w, group_rest& group) noexcept {
     sleep(w, group);
     spinning.begin();
   }
+  w.awaited_group.store(outer, std::memory_order_relaxed);  // [DB6]
   w.occupied();
 }
 

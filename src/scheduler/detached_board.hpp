@@ -6,6 +6,8 @@
 // Thread safety: any thread may call anything.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include <filch/platform/memory.hpp>
@@ -13,6 +15,7 @@
 
 #include "platform/thread.hpp"
 #include "scheduler/group_rest.hpp"
+#include "worker/task_state.hpp"
 
 namespace filch {
 class sleepers;
@@ -41,10 +44,22 @@ class detached_board {
   void wait(group_rest& group);
 
  private:
+  /// What other workers run of a group, as it was at some moment: at most 64 tasks, the newest.
+  struct taken_tasks {
+    std::array<lineage, 64> running;
+    std::size_t count = 0;
+    bool beginning = false;  ///< some task was taken, and its worker has not said so yet
+
+    [[nodiscard]] auto begin() const noexcept { return running.begin(); }
+    [[nodiscard]] auto end() const noexcept { return running.begin() + static_cast<std::ptrdiff_t>(count); }
+  };
+
   detached_task* pop(group_rest& group) noexcept;
+  [[nodiscard]] static taken_tasks taken_of(const group_rest& group, const worker& by) noexcept;
   void wait_as(worker& w, group_rest& group) noexcept;
   bool help_taken(worker& w, group_rest& group) noexcept;
   void sleep(worker& w, group_rest& group) noexcept;
+  static void doze_for(worker& w, const taken_tasks& taken) noexcept;
   void forget_ready(const group_rest& group) noexcept;
 
   scheduler& home_;

@@ -38,7 +38,7 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
 }  // namespace
 
 void doze(worker& w, std::int64_t deadline_ns) noexcept {
-  doze_unless(w, deadline_ns, [] { return false; });
+  doze_unless(w, [] { return false; }, [&] { return deadline_ns; });
 }
 
 join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {

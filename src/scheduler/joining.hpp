@@ -19,16 +19,17 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter = nullptr) noexcept
 /// (now_ns()). It answers before it falls asleep; the caller looks again afterwards.
 void doze(worker& w, std::int64_t deadline_ns) noexcept;
 
-/// The same, unless `over()`, which is called when whoever makes it true knows that the worker is about to sleep.
-template <class Over>
-void doze_unless(worker& w, std::int64_t deadline_ns, Over over) noexcept {
+/// The same, unless `over()`, which is called when whoever makes it true knows that the worker is about to sleep; and
+/// until `deadline_ns()`, which is asked after that, since over() may ask somebody whom it is then to interrupt.
+template <class Over, class Deadline>
+void doze_unless(worker& w, Over over, Deadline deadline_ns) noexcept {
   // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other. And
   // before what over() looks at.
   w.dozing.store(true, std::memory_order_seq_cst);
   if (!over()) {
     if (w.attention.load(std::memory_order_seq_cst) == nullptr) attend(w);  // [AT2]
     w.count(&counters::parks);
-    w.parker.park_until(deadline_ns);
+    w.parker.park_until(deadline_ns());
   }
   w.dozing.store(false, std::memory_order_relaxed);  // a wake-up too many does no harm
 }

@@ -6,6 +6,7 @@
 #include <filch/detail/bag_part.hpp>
 #include <filch/detail/loop_frame.hpp>
 #include <filch/detail/task_counts.hpp>
+#include <filch/task_group.hpp>
 
 #include "deque/split_deque.hpp"
 #include "platform/clock.hpp"
@@ -22,6 +23,13 @@ constexpr std::int64_t seldom_ns = 20'000;
 
 /// Interrupts in vain are 64 ms apart at last.
 constexpr unsigned most_in_vain = 6;
+
+// [TS10] relaxed: as [TS6].
+bool is_dozing(const worker& w) noexcept { return w.dozing.load(std::memory_order_relaxed); }
+
+bool awaits(const worker& w, const detail::group_rest* group) noexcept {
+  return w.awaited_group.load(std::memory_order_relaxed) == group;  // [DB6] relaxed: as [TS6]
+}
 
 /// Slots of a task stack. One more is reserved: a push onto a full stack may write there.
 std::size_t slots_in(std::size_t bytes) noexcept {
@@ -99,7 +107,8 @@ void worker::answer_interrupt() noexcept {
 }
 
 void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept {
-  const running here{innermost_, &t, owner};
+  const running here{innermost_, &t, owner,
+                     owner == nullptr ? static_cast<const detail::detached_task&>(t).home : nullptr};
   const void* const outer_frame = frame;
   detail::loop_site* const outer_site = std::exchange(site, nullptr);
   innermost_ = &here;
@@ -156,13 +165,28 @@ void worker::run_batched(detail::task& t, worker& owner, std::uint64_t expected)
   });
 }
 
+worker* worker::waiter() const noexcept {
+  if (innermost_ == nullptr || innermost_->owner != nullptr) {
+    return innermost_ == nullptr ? nullptr : innermost_->owner;
+  }
+  for (std::uint32_t i = 0; i < everybody.size(); ++i) {
+    if (awaits(everybody[i], innermost_->group)) return &everybody[i];
+  }
+  return nullptr;
+}
+
 void worker::wake_waiter() noexcept {
   // All of them: what is offered may be part of an outer loop, and then helps only those who wait for that. Enough to
   // find who matters: tasks nest this deep only under the random join.
   int depth = 64;
   for (const running* r = innermost_; r != nullptr && depth > 0; r = r->outer, --depth) {
-    // [TS6] relaxed: with [SL7] before it, a mark set before the waiter's last look is seen.
-    if (r->owner != nullptr && task_state::unpack(r->t->state.load(std::memory_order_relaxed)).waiting) {
+    if (r->owner == nullptr) {
+      for (std::uint32_t i = 0; i < everybody.size(); ++i) {
+        worker& w = everybody[i];
+        if (is_dozing(w) && awaits(w, r->group)) w.parker.unpark();
+      }
+    } else if (task_state::unpack(r->t->state.load(std::memory_order_relaxed)).waiting) {
+      // [TS6] relaxed: with [SL7] before it, a mark set before the waiter's last look is seen.
       r->owner->parker.unpark();
     }
   }
@@ -170,8 +194,7 @@ void worker::wake_waiter() noexcept {
   for (const detail::loop_frame* f = loops.load(); f != nullptr; f = f->outer) {
     if (f->bag == nullptr || f->bag->whole.counts == nullptr) continue;
     auto& caller = static_cast<worker&>(f->bag->whole.counts->caller);
-    // [TS10] relaxed: as [TS6].
-    if (caller.dozing.load(std::memory_order_relaxed)) caller.parker.unpark();
+    if (is_dozing(caller)) caller.parker.unpark();
   }
 }
 

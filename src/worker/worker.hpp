@@ -26,6 +26,10 @@ class policy;
 class sleepers;
 class team;
 
+namespace detail {
+class group_rest;
+}
+
 /// Counters of one worker, named as in statistics.hpp. The owner counts; any thread reads.
 struct counters {
   using value = platform::atomic<std::uint64_t>;
@@ -121,7 +125,7 @@ class worker : public detail::worker_core {
     return seed_ * 0x2545F4914F6CDD1DULL;
   }
 
-  /// Runs a task taken from `owner` (null for a task of no stack), as a new activation.
+  /// Runs a task taken from `owner` (null: a detached task), as a new activation.
   void run_taken(detail::task& t, worker* owner) noexcept;
 
   /// Runs a batched task unless its owner has taken it back.
@@ -141,10 +145,10 @@ class worker : public detail::worker_core {
   /// A number for a new activation, root or batch of this worker.
   [[nodiscard]] std::uint64_t new_epoch() noexcept { return ++epoch; }
 
-  /// Whose task this worker is in the middle of: the one who may wait for it. Null: nobody's.
-  [[nodiscard]] worker* owner_of_task() const noexcept { return innermost_ == nullptr ? nullptr : innermost_->owner; }
+  /// Who may wait for the task that this worker is in the middle of. Null: nobody.
+  [[nodiscard]] worker* waiter() const noexcept;
 
-  /// Wakes those who sleep until one of the tasks is done that this worker is in the middle of.
+  /// Wakes those who sleep until one of the tasks is done that this worker is in the middle of, or its group.
   void wake_waiter() noexcept;
 
   const std::uint16_t number;
@@ -164,18 +168,20 @@ class worker : public detail::worker_core {
   /// that something was to be given away.
   bool told = false;
   // What a waker looks at, on one cache line.
-  alignas(64) platform::atomic<bool> sleeping{false};                 ///< any thread: idle and asleep; see sleepers
-  platform::atomic<bool> dozing{false};                               ///< any thread: asleep, or nearly, in a wait
-  platform::parker parker;                                            ///< any thread may unpark
-  platform::atomic<platform::thread_id> thread{platform::no_thread};  ///< any thread may interrupt it
-  bool interrupted = false;                                           ///< the owner is in its signal handler
+  alignas(64) platform::atomic<bool> sleeping{false};                  ///< any thread: idle and asleep; see sleepers
+  platform::atomic<bool> dozing{false};                                ///< any thread: asleep, or nearly, in a wait
+  platform::atomic<const detail::group_rest*> awaited_group{nullptr};  ///< any thread: it waits for its detached tasks
+  platform::parker parker;                                             ///< any thread may unpark
+  platform::atomic<platform::thread_id> thread{platform::no_thread};   ///< any thread may interrupt it
+  bool interrupted = false;                                            ///< the owner is in its signal handler
 
  private:
   /// A task this worker is in the middle of, and who waits for it.
   struct running {
     const running* outer;
-    detail::task* t;
-    worker* owner;
+    detail::task* t;  ///< a detached one may be gone
+    worker* owner;    ///< null: it is a detached task, and whoever waits for its group waits for it
+    const detail::group_rest* group;
   };
 
   void note_asked() noexcept;

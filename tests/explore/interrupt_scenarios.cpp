@@ -1,5 +1,8 @@
 // Owners that are interrupted anywhere: docs/protocols/interrupt.md.
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "platform/clock.hpp"
 #include "platform/interrupt.hpp"
@@ -69,6 +72,67 @@ void explore_starved_loop(const options& chosen) {
     });
   });
   ran.check_all();
+}
+
+/// A detached task that does not end before a part of it has run elsewhere; its group's waiter may sleep by then.
+void explore_starved_group(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(2);
+  payload result;
+  platform::atomic<bool> begun{false};
+  pool.run([&] {
+    const auto group = std::make_unique<task_group>();
+    group->run([&] {
+      fork_join(
+          [&] {
+            ran.ran(0);
+            while (!begun.load(std::memory_order_acquire)) platform::pause();
+          },
+          [&] {
+            ran.ran(1);
+            result.store(1);
+            begun.store(true, std::memory_order_release);
+          });
+    });
+    group->wait();
+    check(result.load() == 1, "a result got lost");
+  });
+  ran.check_all();
+}
+
+/// The same in one of two units whose end is counted.
+void explore_starved_units(const options& chosen) {
+  static account* ran;
+  static platform::atomic<bool>* begun;
+  struct units {
+    int first;
+    int last;
+    bool step(std::size_t /*budget*/) {
+      if (first == 1) {
+        fork_join(
+            [&] {
+              ran->ran(0);
+              while (!begun->load(std::memory_order_acquire)) platform::pause();
+            },
+            [&] {
+              ran->ran(1);
+              begun->store(true, std::memory_order_release);
+            });
+      }
+      return ++first != last;
+    }
+    std::optional<units> split() {
+      if (last - first < 2) return std::nullopt;
+      return units{first + 1, std::exchange(last, first + 1)};
+    }
+  };
+  scheduler pool(chosen);
+  account all_ran(2);
+  platform::atomic<bool> has_begun{false};
+  ran = &all_ran;
+  begun = &has_begun;
+  pool.run([&] { adaptive(units{0, 2}, {.budget = 1, .end = termination::counted}); });
+  all_ran.check_all();
 }
 
 /// An owner that was calm, and left, begins again. Somebody asks it meanwhile, and may believe that it has nothing;
@@ -204,7 +268,11 @@ void add_interrupts(scenario_list& to) {
                   [=] { explore_starvation(impatient(policy, false)); }});
     to.push_back({policy + "_starved_loop", "the same with iterations of a loop",
                   [=] { explore_starved_loop(impatient(policy, true)); }});
-    to.push_back({policy + "_starved_again", "the same twice, with dates that are far apart",
+    to.push_back({policy + "_starved_group", "the same in a detached task, whose group is waited for",
+                  [=] { explore_starved_group(impatient(policy, false)); }});
+    to.push_back({policy + "_starved_units", "the same in an adaptive task whose end is counted",
+                  [=] { explore_starved_units(impatient(policy, false)); }});
+    to.push_back({policy + "_starved_again", "a task that waits for one, twice, with dates that are far apart",
                   [=] { explore_starvation_again(impatient(policy, false)); }});
     for (const program& each :
          {program{"forks", "fork_join", &run_forks}, program{"groups", "groups", &run_groups},

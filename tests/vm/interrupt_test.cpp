@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -176,6 +177,21 @@ TEST_P(vm_interrupts, reach_a_worker_whose_task_runs_another_scheduler) {
     EXPECT_LT(now_ns() - begin_ns, 76 * ms);  // 54 ms after the 20
     EXPECT_GE(pool.stats().interrupts, 1U);
   });
+}
+
+/// The group is on the heap, so the task is a detached one. Its waiter sleeps when it forks.
+TEST_P(vm_interrupts, cure_starvation_below_a_detached_task) {
+  const outcome took = time_of(with(100'000), [] {
+    const auto group = std::make_unique<task_group>();
+    group->run([] {
+      vm::charge(2 * ms);
+      two_long_tasks_below_another();
+    });
+    vm::charge(1 * ms);  // the other worker takes it
+    group->wait();
+  });
+  EXPECT_LT(took.ns, 78 * ms);  // 2, 20, and 54
+  EXPECT_GE(took.interrupts, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, vm_interrupts,
