@@ -62,6 +62,9 @@ class scheduler_core;
 ///
 /// Thread safety: `run` may be called from any thread, from several at once, and from inside a task of this or of
 /// another scheduler. Destroy it when no `run` is in progress.
+///
+/// After fork() it has no threads in the child process: it can be destroyed there, as static objects are at exit. To
+/// run something there, make a new one.
 class scheduler {
  public:
   /// Starts the team.

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -8,6 +9,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filch/scheduler.hpp>
 
@@ -30,6 +33,25 @@ TEST(scheduler, run_returns_what_the_function_returns) {
   EXPECT_EQ(&s.run([&]() -> int& { return x; }), &x);
   EXPECT_EQ(*s.run([] { return std::make_unique<int>(5); }), 5);
   s.run([] {});
+}
+
+TEST(scheduler, can_be_destroyed_in_a_child_process) {
+  const options with_ticker{.workers = 3, .policy = "sender", .interrupt_every_ns = 500'000};
+  for (const options& chosen : {options{.workers = 3}, with_ticker}) {
+    std::optional<scheduler> s(std::in_place, chosen);
+    EXPECT_EQ(s->run([] { return fib(10); }), 55);
+    const pid_t child = fork();
+    ASSERT_NE(child, -1);
+    if (child == 0) {
+      alarm(10);
+      s.reset();
+      _exit(0);
+    }
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << s->policy();
+    EXPECT_EQ(s->run([] { return fib(10); }), 55);
+  }
 }
 
 TEST(scheduler, run_throws_what_the_function_throws) {

@@ -5,10 +5,11 @@
 #include <utility>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace filch::platform {
 
-thread::thread(std::size_t stack_bytes, std::function<void()> body) : body_(std::move(body)) {
+thread::thread(std::size_t stack_bytes, std::function<void()> body) : body_(std::move(body)), process_(getpid()) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes);
@@ -23,7 +24,9 @@ thread::thread(std::size_t stack_bytes, std::function<void()> body) : body_(std:
   if (error != 0) throw std::system_error(error, std::generic_category(), "filch: cannot start a worker thread");
 }
 
-void thread::join() noexcept { pthread_join(handle_, nullptr); }
+void thread::join() noexcept {
+  if (getpid() == process_) pthread_join(handle_, nullptr);
+}
 
 std::size_t worker_stack_bytes() noexcept {
   constexpr std::size_t least = std::size_t{64} << 20;

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include <pthread.h>
+#include <sys/types.h>
 
 namespace filch::platform {
 
@@ -18,10 +19,12 @@ class thread {
   thread(std::size_t stack_bytes, std::function<void()> body);
   thread(const thread&) = delete;
   thread& operator=(const thread&) = delete;
+  /// Waits until it has ended. In a child process after fork(), where the thread does not exist, returns at once.
   void join() noexcept;
 
  private:
   std::function<void()> body_;
+  pid_t process_;
   pthread_t handle_{};
 };
 
