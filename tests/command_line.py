@@ -13,6 +13,7 @@ def run(program, *arguments, timeout=500, **environment):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=timeout,
         env={**inherited, **environment},
         check=False,

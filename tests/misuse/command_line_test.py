@@ -148,6 +148,13 @@ class Misuse(command_line.MisuseTest):
             self.assertIn("?[2J ", finished.stdout)
             self.assertNotIn("\x1b", finished.stdout)
 
+    def test_names_that_are_not_utf8(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / os.fsdecode(b"\xff.txt")
+            path.write_text("0 1\n")
+            (row,) = bench(f"dfs:file/{path}", "--repeat", "1")["rows"]
+            self.assertEqual(row["size"], f"file/{folder}/\ufffd.txt")
+
     def test_workers(self):
         for count in ["0", "-1", "1025", "two", "1.5", "99999999999999999999", ""]:
             self.check(["bench", "fib:5", "--workers", count], "--workers", f"'{count}'")

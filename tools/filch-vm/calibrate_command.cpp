@@ -17,6 +17,7 @@
 
 #include <filch/vm/simulation.hpp>
 
+#include "json_text.hpp"
 #include "native_bench.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
@@ -269,7 +270,7 @@ int run_calibrate(const CLI::App& app) {
   progress.clear();
   // For people only: a load out of the first cache takes 4 or 5 cycles.
   machine.clock_ghz = std::stod(fmt::format("{:.2g}", 4.0 / machine.lines.hit_ns));
-  out.write(to_machine_file(machine, topology.at("model").get<std::string>()).dump(2) + "\n");
+  out.write(json_text(to_machine_file(machine, topology.at("model").get<std::string>())));
   return exit_success;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "build_info.hpp"
+#include "json_text.hpp"
 #include "text_table.hpp"
 
 namespace filch::cli {
@@ -145,7 +146,7 @@ std::string to_json(const reproduction_result& result) {
   for (const judged_claim& each : result.claims) {
     json["claims"].push_back(claim_json(each));
   }
-  return json.dump(2) + "\n";
+  return json_text(json);
 }
 
 }  // namespace filch::cli

@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "configuration.hpp"
 #include "data_folder.hpp"
+#include "json_text.hpp"
 #include "option_value.hpp"
 #include "text_table.hpp"
 #include "workload.hpp"
@@ -154,7 +155,7 @@ std::string list_json() {
   for (const machine_name& each : machines()) {
     json["machines"].push_back({{"name", each.name}, {"summary", each.summary}});
   }
-  return json.dump(2) + "\n";
+  return json_text(json);
 }
 
 }  // namespace

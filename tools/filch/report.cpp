@@ -8,6 +8,7 @@
 
 #include "build_info.hpp"
 #include "counters.hpp"
+#include "json_text.hpp"
 #include "printable.hpp"
 #include "text_table.hpp"
 
@@ -113,7 +114,7 @@ std::string to_json(const topology& machine, const std::vector<result_row>& rows
   for (const result_row& row : rows) {
     json["rows"].push_back(row_json(row));
   }
-  return json.dump(2) + "\n";
+  return json_text(json);
 }
 
 std::string to_table(const topology& machine, const std::vector<result_row>& rows) {

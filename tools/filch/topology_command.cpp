@@ -10,6 +10,7 @@
 #include <filch/topology.hpp>
 
 #include "command.hpp"
+#include "json_text.hpp"
 #include "option_value.hpp"
 
 namespace filch::cli {
@@ -89,7 +90,7 @@ command add_topology_command(CLI::App& root) {
   return {app, [app] {
             const topology machine = discover_topology();
             const bool as_json = is_set(*app, "--json");
-            fmt::print("{}", as_json ? topology_json(machine).dump(2) + "\n" : topology_text(machine));
+            fmt::print("{}", as_json ? json_text(topology_json(machine)) : topology_text(machine));
             return exit_success;
           }};
 }
