@@ -27,7 +27,9 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
   if (!t.state.compare_exchange_strong(seen, word, std::memory_order_relaxed, std::memory_order_relaxed)) return;
   w.idle.begin_wait();
   w.rules.await_help(w, {marked.thief, marked.epoch});
-  if (!w.rules.help_visible(w, {marked.thief, marked.epoch})) doze(w, w.interrupts.due(w.everybody[marked.thief]));
+  if (!w.rules.help_visible(w, {marked.thief, marked.epoch})) {
+    doze_unless(w, [] { return false; }, [&] { return w.interrupts.due(w.everybody[marked.thief]); });
+  }
   w.idle.end_wait();
   marked.waiting = false;
   // Awake: no need to be woken. Fails when the task is done, which is as well. relaxed as [TS4].
@@ -36,10 +38,6 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
 }
 
 }  // namespace
-
-void doze(worker& w, std::int64_t deadline_ns) noexcept {
-  doze_unless(w, [] { return false; }, [&] { return deadline_ns; });
-}
 
 join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
   patience spinning = patience::of_searches();

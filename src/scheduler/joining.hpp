@@ -15,12 +15,10 @@ void answer(worker& w) noexcept;
 /// some part of that is the frame's interval now.
 join_result wait_for(worker& w, task& t, loop_frame* adopter = nullptr) noexcept;
 
-/// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work; or until that time
-/// (now_ns()). It answers before it falls asleep; the caller looks again afterwards.
-void doze(worker& w, std::int64_t deadline_ns) noexcept;
-
-/// The same, unless `over()`, which is called when whoever makes it true knows that the worker is about to sleep; and
-/// until `deadline_ns()`, which is asked after that, since over() may ask somebody whom it is then to interrupt.
+/// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work; or until the time
+/// deadline_ns() (now_ns()). Not if over(), which is called when whoever makes it true knows that the worker is about
+/// to sleep. The deadline is found after that, since over() may ask somebody who is to be interrupted then. The worker
+/// answers before it falls asleep; the caller looks again afterwards.
 template <class Over, class Deadline>
 void doze_unless(worker& w, Over over, Deadline deadline_ns) noexcept {
   // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other. And

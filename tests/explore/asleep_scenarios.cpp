@@ -45,7 +45,9 @@ void explore_both_asleep(const std::string& policy) {
                    detail::attend(owner);
                    owner.raise();
                    begun.store(true, std::memory_order_release);
-                   while (!done.load(std::memory_order_acquire)) detail::doze(owner, interrupter::never);
+                   while (!done.load(std::memory_order_acquire)) {
+                     detail::doze_unless(owner, [] { return false; }, [] { return interrupter::never; });
+                   }
                  });
                  detail::self = &detail::foreign_worker;
                },

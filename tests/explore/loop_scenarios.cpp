@@ -154,7 +154,7 @@ void explore_request(const options& chosen) {
       check(!owner.pieces.something_offered(), "something is on offer that nobody has asked for");
       in_parallel({[&] {
                      while (!owner.pieces.something_offered()) {
-                       detail::doze(owner, interrupter::never);
+                       detail::doze_unless(owner, [] { return false; }, [] { return interrupter::never; });
                        if (owner.must_attend(nullptr)) detail::attend(owner);
                      }
                    },
