@@ -35,22 +35,38 @@ std::unique_ptr<offer> receiver::make_offer() const { return std::make_unique<ma
 void receiver::answer(worker& w) noexcept {
   mailbox& box = mailbox_of(w);
   w.calm();  // before the look at the cell, so that a request which comes after that raises attention again
+  bool given = false;
   for (;;) {
     const request_cell::state seen = box.requests.look();
     if (seen == request_cell::state::asked) {
       respond(w, box);
-    } else if (stock_of(w, 0)) {
-      if (seen == request_cell::state::open) return;
+      continue;
+    }
+    const stock has = stock_of(w, 0);
+    if (has && seen == request_cell::state::open) return;
+    if (!given && give_of_bag(w, has)) {
+      given = true;
+      continue;
+    }
+    if (has) {
       box.requests.open();
-      w.count(&counters::offers);
-      w.idle.offered(w);
-      return;
-    } else if (box.requests.close()) {
+      break;
+    }
+    if (box.requests.close()) {
       w.raise();
       w.note_nothing();
-      return;
+      if (!given) return;
+      break;
     }
   }
+  w.count(&counters::offers);
+  w.idle.offered(w);
+}
+
+// In the middle of an item nothing of a bag can be given away, by a signal handler either: who asks then would wait for
+// the end of the item. So somebody who is idle already is given something without a request.
+bool receiver::give_of_bag(worker& w, const stock& has) noexcept {
+  return has.loop != nullptr && has.loop->bag != nullptr && w.idle.anybody() && give_half(w, *has.loop, 1);
 }
 
 void receiver::respond(worker& w, mailbox& box) const noexcept {

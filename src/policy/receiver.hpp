@@ -10,7 +10,8 @@
 // the cell is opened when the owner looks up and has something to give (its attention is raised, or has been left
 // raised since it declined), and closed when it declines for want of work. A thief waits for an answer for as long as
 // idle workers spin, then withdraws the request, which closes the cell, and may sleep; an owner that opens its cell
-// wakes a sleeper. Waiters ask for what was made inside of the task that they wait for. docs/protocols/cells.md.
+// wakes a sleeper. Of a bag it gives somebody who is idle something without a request, since it may not look again for
+// long. Waiters ask for what was made inside of the task that they wait for. docs/protocols/cells.md.
 #pragma once
 
 #include "policy/private_policy.hpp"
@@ -34,6 +35,7 @@ class receiver final : public private_policy {
   struct mailbox;
   [[nodiscard]] static mailbox& mailbox_of(const worker& w) noexcept;
   void respond(worker& w, mailbox& box) const noexcept;
+  [[nodiscard]] static bool give_of_bag(worker& w, const stock& has) noexcept;
   void wait_for_answer(worker& thief, worker& victim, const lineage* only) noexcept;
   void refuse_requests(worker& w) const noexcept;
   static void waited(worker& thief, std::int64_t since_ns) noexcept;

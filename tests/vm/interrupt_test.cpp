@@ -211,7 +211,7 @@ TEST_P(vm_offers, are_made_before_the_first_item_of_a_bag) {
   EXPECT_LT(took.ns, 53 * ms);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, vm_offers, testing::Values("standard", "lace", "sender"),
+INSTANTIATE_TEST_SUITE_P(all, vm_offers, testing::Values("standard", "lace", "receiver", "receiver_blocking", "sender"),
                          [](const auto& each) { return each.param; });
 
 TEST(vm_statistics, count_the_wait_for_the_end_of_a_counted_call) {
