@@ -34,18 +34,27 @@ std::unique_ptr<offer> receiver::make_offer() const { return std::make_unique<ma
 // and attention raised: a closed cell says that the owner will look again at its next push or chunk.
 void receiver::answer(worker& w) noexcept {
   mailbox& box = mailbox_of(w);
-  w.calm();  // before the look at the cell, so that a request which comes after that raises attention again
+  bool tried = false;
   bool given = false;
   for (;;) {
+    // Before the look at the cell, so that a request which comes after that raises attention again. And each time: to
+    // give of a bag may call the program's split(), which may fork, and answer.
+    w.calm();
     const request_cell::state seen = box.requests.look();
     if (seen == request_cell::state::asked) {
       respond(w, box);
       continue;
     }
     const stock has = stock_of(w, 0);
-    if (has && seen == request_cell::state::open) return;
-    if (!given && give_of_bag(w, has)) {
-      given = true;
+    if (has && seen == request_cell::state::open) {
+      if (!given) return;
+      break;
+    }
+    // A signal handler gives nothing of a bag: who asks in the middle of an item waits for its end. So somebody who is
+    // idle already is given something without a request.
+    if (!tried && has.loop != nullptr && has.loop->bag != nullptr && w.idle.anybody()) {
+      tried = true;
+      given = give_half(w, *has.loop, 1);
       continue;
     }
     if (has) {
@@ -61,12 +70,6 @@ void receiver::answer(worker& w) noexcept {
   }
   w.count(&counters::offers);
   w.idle.offered(w);
-}
-
-// In the middle of an item nothing of a bag can be given away, by a signal handler either: who asks then would wait for
-// the end of the item. So somebody who is idle already is given something without a request.
-bool receiver::give_of_bag(worker& w, const stock& has) noexcept {
-  return has.loop != nullptr && has.loop->bag != nullptr && w.idle.anybody() && give_half(w, *has.loop, 1);
 }
 
 void receiver::respond(worker& w, mailbox& box) const noexcept {

@@ -35,7 +35,6 @@ class receiver final : public private_policy {
   struct mailbox;
   [[nodiscard]] static mailbox& mailbox_of(const worker& w) noexcept;
   void respond(worker& w, mailbox& box) const noexcept;
-  [[nodiscard]] static bool give_of_bag(worker& w, const stock& has) noexcept;
   void wait_for_answer(worker& thief, worker& victim, const lineage* only) noexcept;
   void refuse_requests(worker& w) const noexcept;
   static void waited(worker& thief, std::int64_t since_ns) noexcept;

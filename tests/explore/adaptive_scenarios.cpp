@@ -69,6 +69,31 @@ void explore_forks(const options& chosen, adaptive_options how) {
   ran.check_all();
 }
 
+/// Splits that fork, and every other one of which refuses after that. Who is asked for the fork's tasks answers inside
+/// of its answer.
+void explore_refusals(const options& chosen, adaptive_options how) {
+  struct refusing {
+    account* ran;
+    std::size_t first;
+    std::size_t last;
+    bool refuses = true;
+    bool step(std::size_t /*budget*/) {
+      ran->ran(first++);
+      return first != last;
+    }
+    std::optional<refusing> split() {
+      fork_join([] {}, [] {});
+      if (std::exchange(refuses, !refuses) || last - first < 2) return std::nullopt;
+      const std::size_t middle = first + (last - first) / 2;
+      return refusing{ran, middle, std::exchange(last, middle)};
+    }
+  };
+  scheduler pool(chosen);
+  account ran(4);
+  pool.run([&] { adaptive(refusing{&ran, 0, 4}, how); });
+  ran.check_all();
+}
+
 /// Whoever throws, and whoever has what is left then: no task outlives the call, none is running.
 void explore_failure(const options& chosen, adaptive_options how) {
   struct failing {
@@ -146,6 +171,8 @@ void add_adaptive(scenario_list& to) {
     for (const std::string policy : {"lace", "receiver", "sender"}) {
       add(policy + "_forks", "a task whose steps fork", small(2, policy, "transitive"), &explore_forks);
       add(policy + "_forks_of_three", "the same with three workers", small(3, policy, "transitive"), &explore_forks);
+      add(policy + "_refuses", "a task whose splits fork and refuse", small(3, policy, "transitive"),
+          &explore_refusals);
     }
     add("exception", "a call that ends early", small(each.how.end == termination::join ? 2 : 3, "lace", "transitive"),
         &explore_failure);
