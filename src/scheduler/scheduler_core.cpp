@@ -76,6 +76,8 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
 scheduler_core::~scheduler_core() { stop(); }
 
 void scheduler_core::stop() noexcept {
+  // Nobody to wake: no threads, or in a child process after fork() those of the parent.
+  if (threads_.empty() || !threads_.front()->is_of_this_process()) return;
   // [ST1] seq_cst: before the look for sleepers; a worker that falls asleep looks for it after [SL3].
   stopping_.store(true, std::memory_order_seq_cst);
   idle_.wake_all();

@@ -14,6 +14,7 @@ ticker::ticker(interrupter& by, const sleepers& idle, std::int64_t every_ns)
     : by_(by), idle_(idle), every_ns_(every_ns), thread_(stack_bytes, [this] { run(); }) {}
 
 ticker::~ticker() {
+  if (!thread_.is_of_this_process()) return;         // in a child process after fork()
   stopping_.store(true, std::memory_order_relaxed);  // [TK1] relaxed: seen after the token, which unpark releases
   parker_.unpark();
   thread_.join();

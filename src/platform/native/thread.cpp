@@ -24,9 +24,9 @@ thread::thread(std::size_t stack_bytes, std::function<void()> body) : body_(std:
   if (error != 0) throw std::system_error(error, std::generic_category(), "filch: cannot start a worker thread");
 }
 
-void thread::join() noexcept {
-  if (getpid() == process_) pthread_join(handle_, nullptr);
-}
+void thread::join() noexcept { pthread_join(handle_, nullptr); }
+
+bool thread::is_of_this_process() const noexcept { return getpid() == process_; }
 
 std::size_t worker_stack_bytes() noexcept {
   constexpr std::size_t least = std::size_t{64} << 20;

@@ -19,8 +19,10 @@ class thread {
   thread(std::size_t stack_bytes, std::function<void()> body);
   thread(const thread&) = delete;
   thread& operator=(const thread&) = delete;
-  /// Waits until it has ended. In a child process after fork(), where the thread does not exist, returns at once.
+  /// Waits until it has ended.
   void join() noexcept;
+  /// False in a child process after fork(), where it does not exist.
+  [[nodiscard]] bool is_of_this_process() const noexcept;
 
  private:
   std::function<void()> body_;

@@ -35,6 +35,7 @@ class thread {
   thread(const thread&) = delete;
   thread& operator=(const thread&) = delete;
   void join() noexcept { vm::world::current()->join(*fiber_); }
+  [[nodiscard]] bool is_of_this_process() const noexcept { return fiber_ != nullptr; }
 
  private:
   vm::fiber* fiber_;
