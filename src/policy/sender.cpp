@@ -105,7 +105,7 @@ bool sender::is_awaited_by(const worker& w, const worker* waiter) noexcept {
   return seen && seen->wanted.epoch != 0 && seen->wanted.of == w.number;
 }
 
-// The mark of a waiter that sleeps ([TS4]) was set before it said that it waits ([CC1]).
+// The mark of a waiter that sleeps ([TS4]), or what it waits for ([DB6]), was set before it said that it waits ([CC1]).
 void sender::wake(worker& w, worker& to, const communication_cell::view& seen) noexcept {
   if (seen.wanted.epoch == 0) {
     w.idle.wake(to);

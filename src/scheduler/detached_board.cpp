@@ -1,6 +1,7 @@
 #include "scheduler/detached_board.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <utility>
 
@@ -17,6 +18,13 @@ namespace {
 
 /// In the spawn order, detached tasks come after those on the stack.
 constexpr std::uint64_t first_detached = std::uint64_t{1} << 40;
+
+/// Of those that run, so many are asked in one search for help. With `sender` each may take 20 us.
+constexpr std::size_t most_asked = 8;
+
+void wake_waiters(const group_rest& group) noexcept {
+  for (const group_waiter* waiter = group.waiters; waiter != nullptr; waiter = waiter->next) waiter->w->parker.unpark();
+}
 
 }  // namespace
 
@@ -41,7 +49,7 @@ void detached_board::push(group_rest& group, detached_task& t) noexcept {
     group.pending.store(group.pending.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     // [DB1] seq_cst: before the look for sleepers [SL1].
     queued_.store(queued_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
-    if (group.waiters != nullptr) group.waiters->w->parker.unpark();
+    wake_waiters(group);
   }
   idle_.offered();
 }
@@ -82,10 +90,7 @@ void detached_board::end(detached_task& t) noexcept {
   if (t.next != nullptr) t.next->previous = t.previous;
   const std::uint64_t left = group.pending.load(std::memory_order_relaxed) - 1;
   if (left == 0) {
-    // Still under the lock, which a sleeping waiter needs before it can return.
-    for (const group_waiter* waiter = group.waiters; waiter != nullptr; waiter = waiter->next) {
-      waiter->w->parker.unpark();
-    }
+    wake_waiters(group);  // still under the lock, which a sleeping waiter needs before it can return
   }
   // [DB3] release: what the tasks did, for whoever sees 0 ([DB4]); the last touch of the group, which may end now.
   group.pending.store(left, std::memory_order_release);
@@ -110,7 +115,11 @@ bool detached_board::help_taken(worker& w, group_rest& group) noexcept {
   std::unique_lock lock(mutex_);
   const taken_tasks taken = taken_of(group, w);
   lock.unlock();
-  return std::any_of(taken.begin(), taken.end(), [&](lineage task) { return w.rules.help(w, task, nullptr); });
+  const std::size_t first = taken.count > most_asked ? w.random() % taken.count : 0;
+  for (std::size_t i = 0; i < std::min(taken.count, most_asked); ++i) {
+    if (w.rules.help(w, taken.running[(first + i) % taken.count], nullptr)) return true;
+  }
+  return false;
 }
 
 void detached_board::sleep(worker& w, group_rest& group) noexcept {
@@ -131,6 +140,8 @@ void detached_board::sleep(worker& w, group_rest& group) noexcept {
   group_waiter** link = &group.waiters;
   while (*link != &here) link = &(*link)->next;
   *link = here.next;
+  lock.unlock();
+  if (taken.count != 0) w.rules.collect_help(w, taken.running.front());
 }
 
 void detached_board::doze_for(worker& w, const taken_tasks& taken) noexcept {
@@ -154,7 +165,6 @@ void detached_board::doze_for(worker& w, const taken_tasks& taken) noexcept {
         return first_ns;
       });
   w.idle.end_wait();
-  if (taken.count != 0) w.rules.collect_help(w, taken.running.front());
 }
 
 void detached_board::wait(group_rest& group) {
@@ -165,9 +175,8 @@ void detached_board::wait(group_rest& group) {
 
 void detached_board::wait_as(worker& w, group_rest& group) noexcept {
   const busy_section here(w);
-  // [DB6] relaxed: who wakes it for an offer has seen [SL4], which comes later.
-  const group_rest* const outer = w.awaited_group.load(std::memory_order_relaxed);
-  w.awaited_group.store(&group, std::memory_order_relaxed);
+  const group_rest* const outer = w.awaited_group.load(std::memory_order_relaxed);  // the owner's own
+  w.awaited_group.store(&group, std::memory_order_seq_cst);                         // [DB6]
   patience spinning = patience::of_searches();
   while (group.pending.load(std::memory_order_acquire) != 0) {  // [DB4]
     detached_task* t = nullptr;
@@ -191,7 +200,7 @@ void detached_board::wait_as(worker& w, group_rest& group) noexcept {
     sleep(w, group);
     spinning.begin();
   }
-  w.awaited_group.store(outer, std::memory_order_relaxed);  // [DB6]
+  w.awaited_group.store(outer, std::memory_order_seq_cst);  // [DB6]
   w.occupied();
 }
 

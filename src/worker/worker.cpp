@@ -28,7 +28,9 @@ constexpr unsigned most_in_vain = 6;
 bool is_dozing(const worker& w) noexcept { return w.dozing.load(std::memory_order_relaxed); }
 
 bool awaits(const worker& w, const detail::group_rest* group) noexcept {
-  return w.awaited_group.load(std::memory_order_relaxed) == group;  // [DB6] relaxed: as [TS6]
+  // [DB6] seq_cst: who deals looks here after [AT3] and the waiter asks it afterwards ([AT2]), as with [CC1] and [CC2].
+  // Not noticed: the waiter has said so for 50 us when it asks for the last time. For wake_waiter it is as [TS6].
+  return w.awaited_group.load(std::memory_order_seq_cst) == group;
 }
 
 /// Slots of a task stack. One more is reserved: a push onto a full stack may write there.
@@ -110,6 +112,9 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
   const running here{innermost_, &t, owner,
                      owner == nullptr ? static_cast<const detail::detached_task&>(t).home : nullptr};
   const void* const outer_frame = frame;
+  // As long as this runs it waits for no group but those in here.
+  const detail::group_rest* const outer_wait = awaited_group.load(std::memory_order_relaxed);  // the owner's own
+  if (outer_wait != nullptr) awaited_group.store(nullptr, std::memory_order_relaxed);
   detail::loop_site* const outer_site = std::exchange(site, nullptr);
   innermost_ = &here;
   frame = &here;
@@ -120,6 +125,7 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
     result = t.run.load()(t, detail::run_by::thief);
   }
   if (head.load() != own_base) detail::settle(*this, own_base);
+  if (outer_wait != nullptr) awaited_group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
   site = outer_site;
   frame = outer_frame;
   innermost_ = here.outer;
