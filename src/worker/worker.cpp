@@ -131,7 +131,8 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
   innermost_ = here.outer;
   activations.end();
   offered->activation_ended();
-  if (result != detail::run_result::released) finish(t, *owner, result);
+  // A detached task has told its group.
+  if (owner != nullptr && result != detail::run_result::released) finish(t, *owner, result);
 }
 
 bool worker::adopt_piece(seen_piece seen, worker& owner, detail::loop_frame& into) noexcept {
