@@ -24,11 +24,7 @@ struct interval {
     (*results)[first++].store(1);
     return first != last;
   }
-  std::optional<interval> split() {
-    if (last - first < 2) return std::nullopt;
-    const std::size_t middle = first + (last - first) / 2;
-    return interval{ran, results, middle, std::exchange(last, middle)};
-  }
+  std::optional<interval> split() { return upper_half(*this); }
 };
 
 void explore_units(const options& chosen, adaptive_options how) {
@@ -57,11 +53,7 @@ void explore_forks(const options& chosen, adaptive_options how) {
       fork_join([&] { fork_join([&] { ran->ran(i); }, [&] { ran->ran(i + 1); }); }, [&] { ran->ran(i + 2); });
       return first != last;
     }
-    std::optional<forking> split() {
-      if (last - first < 2) return std::nullopt;
-      const std::size_t middle = first + (last - first) / 2;
-      return forking{ran, middle, std::exchange(last, middle)};
-    }
+    std::optional<forking> split() { return upper_half(*this); }
   };
   scheduler pool(chosen);
   account ran(12);
@@ -83,9 +75,8 @@ void explore_refusals(const options& chosen, adaptive_options how) {
     }
     std::optional<refusing> split() {
       fork_join([] {}, [] {});
-      if (std::exchange(refuses, !refuses) || last - first < 2) return std::nullopt;
-      const std::size_t middle = first + (last - first) / 2;
-      return refusing{ran, middle, std::exchange(last, middle)};
+      if (std::exchange(refuses, !refuses)) return std::nullopt;
+      return upper_half(*this);
     }
   };
   scheduler pool(chosen);
@@ -111,11 +102,7 @@ void explore_failure(const options& chosen, adaptive_options how) {
       }
       return first != last;
     }
-    std::optional<failing> split() {
-      if (last - first < 2) return std::nullopt;
-      const std::size_t middle = first + (last - first) / 2;
-      return failing{alive, running, middle, std::exchange(last, middle)};
-    }
+    std::optional<failing> split() { return upper_half(*this); }
   };
   scheduler pool(chosen);
   const auto alive = std::make_shared<int>(0);

@@ -2,7 +2,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <utility>
 
 #include "platform/clock.hpp"
 #include "platform/interrupt.hpp"
@@ -20,28 +19,40 @@ options impatient(const std::string& policy, bool steal_half) {
   return chosen;
 }
 
-/// An owner in a task that does not end before another one has been stolen from below it.
-void starve(scheduler& pool) {
-  account ran(3);
-  payload result;
-  platform::atomic<bool> begun{false};
-  pool.run([&] {
+/// Two branches, the first of which does not end before the second one has begun elsewhere.
+class dependent_branches {
+ public:
+  void run() {
     fork_join(
         [&] {
-          fork_join(
-              [&] {
-                ran.ran(0);
-                while (!begun.load(std::memory_order_acquire)) platform::pause();
-              },
-              [&] {
-                ran.ran(1);
-                result.store(1);
-                begun.store(true, std::memory_order_release);
-              });
-          check(result.load() == 1, "a result got lost");
+          ran_.ran(0);
+          while (!begun_.load(std::memory_order_acquire)) platform::pause();
         },
-        [&] { ran.ran(2); });
-  });
+        [&] {
+          ran_.ran(1);
+          result_.store(1);
+          begun_.store(true, std::memory_order_release);
+        });
+    check_all();
+  }
+  /// For whoever comes after.
+  void check_all() const {
+    check(result_.load() == 1, "a result got lost");
+    ran_.check_all();
+  }
+
+ private:
+  account ran_{2};
+  payload result_;
+  platform::atomic<bool> begun_{false};
+};
+
+/// An owner in a task that does not end before another one has been stolen from below it.
+void starve(scheduler& pool) {
+  dependent_branches branches;
+  account ran(1);
+  pool.run([&] { fork_join([&] { branches.run(); }, [&] { ran.ran(0); }); });
+  branches.check_all();
   ran.check_all();
 }
 
@@ -77,62 +88,33 @@ void explore_starved_loop(const options& chosen) {
 /// A detached task that does not end before a part of it has run elsewhere; its group's waiter may sleep by then.
 void explore_starved_group(const options& chosen) {
   scheduler pool(chosen);
-  account ran(2);
-  payload result;
-  platform::atomic<bool> begun{false};
+  dependent_branches branches;
   pool.run([&] {
     const auto group = std::make_unique<task_group>();
-    group->run([&] {
-      fork_join(
-          [&] {
-            ran.ran(0);
-            while (!begun.load(std::memory_order_acquire)) platform::pause();
-          },
-          [&] {
-            ran.ran(1);
-            result.store(1);
-            begun.store(true, std::memory_order_release);
-          });
-    });
+    group->run([&] { branches.run(); });
     group->wait();
-    check(result.load() == 1, "a result got lost");
+    branches.check_all();
   });
-  ran.check_all();
 }
 
 /// The same in one of two units whose end is counted.
 void explore_starved_units(const options& chosen) {
-  static account* ran;
-  static platform::atomic<bool>* begun;
   struct units {
-    int first;
-    int last;
+    dependent_branches* branches;
+    std::size_t first;
+    std::size_t last;
     bool step(std::size_t /*budget*/) {
-      if (first == 1) {
-        fork_join(
-            [&] {
-              ran->ran(0);
-              while (!begun->load(std::memory_order_acquire)) platform::pause();
-            },
-            [&] {
-              ran->ran(1);
-              begun->store(true, std::memory_order_release);
-            });
-      }
+      if (first == 1) branches->run();
       return ++first != last;
     }
-    std::optional<units> split() {
-      if (last - first < 2) return std::nullopt;
-      return units{first + 1, std::exchange(last, first + 1)};
-    }
+    std::optional<units> split() { return upper_half(*this); }
   };
   scheduler pool(chosen);
-  account all_ran(2);
-  platform::atomic<bool> has_begun{false};
-  ran = &all_ran;
-  begun = &has_begun;
-  pool.run([&] { adaptive(units{0, 2}, {.budget = 1, .end = termination::counted}); });
-  all_ran.check_all();
+  dependent_branches branches;
+  pool.run([&] {
+    adaptive(units{&branches, 0, 2}, {.budget = 1, .end = termination::counted});
+    branches.check_all();
+  });
 }
 
 /// An owner that was calm, and left, begins again. Somebody asks it meanwhile, and may believe that it has nothing;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,15 @@ class account {
  private:
   std::vector<int> runs_;
 };
+
+/// Splits off the upper half of what an adaptive task has left, from `first` to `last`.
+template <class Interval>
+std::optional<Interval> upper_half(Interval& whole) {
+  if (whole.last - whole.first < 2) return std::nullopt;
+  Interval half = whole;
+  half.first = whole.last = std::midpoint(whole.first, whole.last);
+  return half;
+}
 
 /// Runs the parts side by side, the first on the calling thread.
 inline void in_parallel(const std::vector<std::function<void()>>& parts) {
