@@ -15,42 +15,50 @@ void sleepers::begin_search() noexcept {
 }
 
 void sleepers::end_search() noexcept {
-  // [SL5] acquire: the flags of those who announced before ([SL3]), one of whom is to be woken.
+  // [SL5] acquire: the words of those who announced before ([SL3]), one of whom is to be woken.
   const std::uint64_t left = counts_.fetch_sub(one_searching, std::memory_order_acquire) - one_searching;
   if (somebody_needed(left)) wake_one();
 }
 
 void sleepers::announce(worker& w) noexcept {
-  // Flag first: who sees the count must find somebody to wake. relaxed: released by the next line.
-  w.sleeping.store(true, std::memory_order_relaxed);
+  // The word first: who sees the count must find somebody to wake. relaxed: released by the next line.
+  w.sleep.store(sleep_state::asleep, std::memory_order_relaxed);
   latest_.store(w.number, std::memory_order_relaxed);  // a hint
   // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DB1]) in the one total order; pairs with [SL1].
   counts_.fetch_add(one_sleeping - one_searching, std::memory_order_seq_cst);
 }
 
 bool sleepers::claim(worker& w) noexcept {
-  bool asleep = true;
+  sleep_state found = sleep_state::asleep;
   // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep and corrects the counts; that it is
   // one follows from the word alone. What there is to do the worker finds by looking.
-  if (!w.sleeping.compare_exchange_strong(asleep, false, std::memory_order_relaxed, std::memory_order_relaxed)) {
+  if (!w.sleep.compare_exchange_strong(found, sleep_state::claimed, std::memory_order_relaxed,
+                                       std::memory_order_relaxed)) {
     return false;
   }
   counts_.fetch_add(one_searching - one_sleeping, std::memory_order_relaxed);  // [SL0]
+  // [SL13] release: the corrected counts come first; pairs with [SL8].
+  w.sleep.store(sleep_state::awake, std::memory_order_release);
   return true;
 }
 
 void sleepers::withdraw(worker& w) noexcept {
-  // When a waker was faster, its token stays behind; every park is repeated until its reason is gone.
-  static_cast<void>(claim(w));
+  // When a waker was faster, its token may stay behind; every park is repeated until its reason is gone.
+  if (!claim(w)) static_cast<void>(sleep_on(w, interrupter::never));
 }
 
 void sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
-  // [SL8] relaxed: see [SL6].
-  while (w.sleeping.load(std::memory_order_relaxed)) {
-    if (deadline_ns != interrupter::never && platform::now_ns() >= deadline_ns) return withdraw(w);
+  if (!sleep_on(w, deadline_ns)) withdraw(w);
+}
+
+bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
+  // [SL8] acquire: the counts as its waker has corrected them, [SL13], before this worker changes them again.
+  while (w.sleep.load(std::memory_order_acquire) != sleep_state::awake) {
+    if (deadline_ns != interrupter::never && platform::now_ns() >= deadline_ns) return false;
     w.parker.park_until(deadline_ns);
   }
+  return true;
 }
 
 bool sleepers::wake_one() noexcept {
@@ -59,7 +67,7 @@ bool sleepers::wake_one() noexcept {
   const std::uint32_t start = latest_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < n; ++i) {
     worker& w = team_[(start + i) % n];
-    if (w.sleeping.load(std::memory_order_relaxed) && claim(w)) {
+    if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) {
       w.parker.unpark();
       return true;
     }
@@ -84,8 +92,8 @@ void sleepers::offered(worker& by) noexcept {
 }
 
 void sleepers::wake(worker& w) noexcept {
-  // [SL12] relaxed: who waits while it sleeps, or is about to, has said so after it set the flag ([CC1]).
-  if (w.sleeping.load(std::memory_order_relaxed) && claim(w)) w.parker.unpark();
+  // [SL12] relaxed: who waits while it sleeps, or is about to, has said so after it set its word ([CC1]).
+  if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) w.parker.unpark();
 }
 
 unsigned sleepers::hungry(unsigned most) const noexcept {
@@ -96,8 +104,8 @@ unsigned sleepers::hungry(unsigned most) const noexcept {
 }
 
 void sleepers::wake_all() noexcept {
-  // [SL9] seq_cst: after [ST1] in the one total order, and acquires the flags of those who announced before; else the
-  // flags could be read as they were before that. The number itself may lag behind the flags and is not asked.
+  // [SL9] seq_cst: after [ST1] in the one total order, and acquires the words of those who announced before; else the
+  // words could be read as they were before that. The number itself may lag behind the words and is not asked.
   static_cast<void>(counts_.load(std::memory_order_seq_cst));
   for (std::uint32_t i = 0; i < team_.size(); ++i) {
     worker& w = team_[i];

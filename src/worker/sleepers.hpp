@@ -61,6 +61,8 @@ class sleepers {
 
   bool wake_one() noexcept;
   [[nodiscard]] bool claim(worker& w) noexcept;
+  /// Parks until the worker is awake; false: not by that time.
+  [[nodiscard]] static bool sleep_on(worker& w, std::int64_t deadline_ns) noexcept;
 
   team& team_;
   alignas(64) platform::atomic<std::uint64_t> counts_{0};  ///< searching in the upper half, sleeping in the lower

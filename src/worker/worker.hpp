@@ -30,6 +30,10 @@ namespace detail {
 class group_rest;
 }
 
+/// Of a worker without work. Who wakes it (itself, too) claims it first, and lets it go when it is counted as
+/// searching.
+enum class sleep_state : std::uint8_t { awake, asleep, claimed };
+
 /// Counters of one worker, named as in statistics.hpp. The owner counts; any thread reads.
 struct counters {
   using value = platform::atomic<std::uint64_t>;
@@ -168,12 +172,12 @@ class worker : public detail::worker_core {
   /// that something was to be given away.
   bool told = false;
   // What a waker looks at, on one cache line.
-  alignas(64) platform::atomic<bool> sleeping{false};                  ///< any thread: idle and asleep; see sleepers
-  platform::atomic<bool> dozing{false};                                ///< any thread: asleep, or nearly, in a wait
-  platform::atomic<const detail::group_rest*> awaited_group{nullptr};  ///< any thread: it waits for its detached tasks
-  platform::parker parker;                                             ///< any thread may unpark
-  platform::atomic<platform::thread_id> thread{platform::no_thread};   ///< any thread may interrupt it
-  bool interrupted = false;                                            ///< the owner is in its signal handler
+  alignas(64) platform::atomic<sleep_state> sleep{sleep_state::awake};  ///< any thread; see sleepers
+  platform::atomic<bool> dozing{false};                                 ///< any thread: asleep, or nearly, in a wait
+  platform::atomic<const detail::group_rest*> awaited_group{nullptr};   ///< any thread: it waits for its detached tasks
+  platform::parker parker;                                              ///< any thread may unpark
+  platform::atomic<platform::thread_id> thread{platform::no_thread};    ///< any thread may interrupt it
+  bool interrupted = false;                                             ///< the owner is in its signal handler
 
  private:
   /// A task this worker is in the middle of, and who waits for it.

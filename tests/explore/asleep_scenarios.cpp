@@ -12,22 +12,55 @@
 namespace filch::explore {
 namespace {
 
-/// Two workers without a scheduler's loop. The owner, which has something to give and was asked for it before, falls
-/// asleep in a wait that only the other one ends, by running that; the other looks for work and falls asleep as well.
-/// However the two overlap, one of them wakes the other.
-void explore_both_asleep(const std::string& policy) {
-  scheduler home(small(1, policy, "transitive"));
+/// Workers without a scheduler's loop.
+struct bare_workers {
+  scheduler home;
   team everybody;
-  sleepers idle(everybody);
-  interrupter interrupts(everybody, 0);
-  const auto rules = make_policy(home.core().chosen());
-  for (std::uint16_t i = 0; i < 2; ++i) {
-    everybody.add(
-        std::make_unique<worker>(i, home, everybody, idle, interrupts, *rules, home.core().chosen().stack_bytes));
-    everybody[i].offered = rules->make_offer();
+  sleepers idle{everybody};
+  interrupter interrupts{everybody, 0};
+  const std::unique_ptr<policy> rules;
+
+  bare_workers(std::uint16_t n, const std::string& named)
+      : home(small(1, named, "transitive")), rules(make_policy(home.core().chosen())) {
+    for (std::uint16_t i = 0; i < n; ++i) {
+      everybody.add(
+          std::make_unique<worker>(i, home, everybody, idle, interrupts, *rules, home.core().chosen().stack_bytes));
+      everybody[i].offered = rules->make_offer();
+    }
   }
-  worker& owner = everybody[0];
-  worker& other = everybody[1];
+};
+
+/// One worker sleeps; another one that is about to is woken by an offer, or sees it itself, and has found work then:
+/// whoever wakes whom, somebody is left who wakes the first one.
+void explore_woken_while_awake() {
+  bare_workers workers(2, "lace");
+  sleepers& idle = workers.idle;
+  worker& asleep = workers.everybody[0];
+  worker& drowsy = workers.everybody[1];
+  for (int i = 0; i < 2; ++i) idle.begin_search();
+  idle.announce(asleep);
+  in_parallel({[&] {
+                 idle.sleep(asleep, interrupter::never);
+                 idle.end_search();
+               },
+               [&] {
+                 idle.announce(drowsy);
+                 idle.withdraw(drowsy);
+                 idle.end_search();
+               },
+               [&] { idle.offered(); }});
+  check(!idle.anybody(), "a worker that runs tasks is counted as one without work");
+}
+
+/// The owner, which has something to give and was asked for it before, falls asleep in a wait that only the other one
+/// ends, by running that; the other looks for work and falls asleep as well. However the two overlap, one of them wakes
+/// the other.
+void explore_both_asleep(const std::string& named) {
+  bare_workers workers(2, named);
+  sleepers& idle = workers.idle;
+  policy& rules = *workers.rules;
+  worker& owner = workers.everybody[0];
+  worker& other = workers.everybody[1];
 
   account ran(2);
   platform::atomic<bool> begun{false};
@@ -56,17 +89,17 @@ void explore_both_asleep(const std::string& policy) {
                  while (!begun.load(std::memory_order_acquire)) platform::pause();
                  idle.begin_search();
                  while (!done.load(std::memory_order_relaxed)) {
-                   if (rules->acquire(other)) {
+                   if (rules.acquire(other)) {
                      idle.begin_search();
                      continue;
                    }
                    idle.announce(other);
-                   if (rules->work_visible(other)) {
+                   if (rules.work_visible(other)) {
                      idle.withdraw(other);
                    } else {
                      idle.sleep(other, interrupter::never);
                    }
-                   if (rules->collect(other)) idle.begin_search();
+                   if (rules.collect(other)) idle.begin_search();
                  }
                  detail::self = &detail::foreign_worker;
                }});
@@ -76,6 +109,8 @@ void explore_both_asleep(const std::string& policy) {
 }  // namespace
 
 void add_asleep(scenario_list& to) {
+  to.push_back(
+      {"woken_while_awake", "a worker that is woken when it has found work already", &explore_woken_while_awake});
   for (const std::string policy : {"lace", "receiver", "sender"}) {
     to.push_back({policy + "_both_asleep", "an owner that falls asleep, and the only one who could help it as well",
                   [=] { explore_both_asleep(policy); }});
