@@ -19,6 +19,7 @@ class atomic {
     T value;
   };
   static_assert(std::is_trivially_copyable_v<T> && sizeof(box) <= sizeof(vm::word));
+  using narrow = std::conditional_t<sizeof(box) == 1, std::uint8_t, std::uint32_t>;
   using world = vm::world;
   using site = vm::site;
 
@@ -77,7 +78,7 @@ class atomic {
     if constexpr (sizeof(box) == sizeof(vm::word)) {
       return std::bit_cast<T>(bits);
     } else {
-      return static_cast<T>(bits);
+      return std::bit_cast<T>(static_cast<narrow>(bits));
     }
   }
   T modify(vm::modification by, T operand, std::memory_order order, const site& from) noexcept {
