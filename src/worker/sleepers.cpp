@@ -37,7 +37,7 @@ bool sleepers::claim(worker& w) noexcept {
     return false;
   }
   counts_.fetch_add(one_searching - one_sleeping, std::memory_order_relaxed);  // [SL0]
-  // [SL13] release: the corrected counts come first; pairs with [SL8].
+  // [SL13] release: the corrected counts come first; pairs with [SL8]. Not noticed: as [AT5].
   w.sleep.store(sleep_state::awake, std::memory_order_release);
   return true;
 }
@@ -53,7 +53,7 @@ void sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
 }
 
 bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
-  // [SL8] acquire: the counts as its waker has corrected them, [SL13], before this worker changes them again.
+  // [SL8] acquire: the corrected counts, [SL13], before this worker changes them again. Not noticed: as [AT5].
   while (w.sleep.load(std::memory_order_acquire) != sleep_state::awake) {
     if (deadline_ns != interrupter::never && platform::now_ns() >= deadline_ns) return false;
     w.parker.park_until(deadline_ns);
