@@ -64,9 +64,9 @@ class branch_frame {
 
   /// Another branch threw: forgets the branch, and what the thief left.
   [[gnu::cold, gnu::noinline]] static void drop(worker_core& w, slot& s) noexcept {
+    branch_frame* const frame = &s == w.end ? nullptr : &in(s);  // a full stack: the slot is not even ours
     const join_result how = abandon(w, s);
-    // Reclaimed: nothing was made; and when the stack was full, the slot is not even ours.
-    if (how != join_result::reclaimed) const ender end{in(s), how};
+    if (how != join_result::reclaimed) const ender end{*frame, how};
   }
 
  private:
@@ -133,7 +133,7 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
     }
   }();
 
-  if constexpr (checks) assert(w->head.load() == s + 1 || s == w->end || w->guard.load() > s);  // none would be lost
+  if constexpr (checks) assert(s == w->end || w->guard.load() > s || only_joined_above(*w, s));  // none would be lost
   w->head.store(s);
   // A handler that runs on this thread offers only below head; after this fence it can no longer offer `s` (DESIGN
   // section 2, rule 9).

@@ -1,27 +1,25 @@
 // task_group: any number of tasks that are waited for together.
 //
-// The group that belongs innermost on its worker's task stack keeps its tasks there: no allocation for closures of up
-// to 40 bytes, no fence, no atomic read-modify-write. Any other use (a group of an enclosing scope, a member of an
-// object, another task's group, a group of a thread outside of the scheduler) goes through detached tasks on the heap,
-// which idle workers and the group's own `wait` take.
+// A group that lies on the C++ stack of the task that made it keeps what that task adds on its worker's task stack: no
+// allocation for closures of up to 40 bytes, no fence, no atomic read-modify-write, whatever other groups and branches
+// are pending. What others add, and all tasks of a group elsewhere (a member of an object on the heap, a group of a
+// thread outside of the scheduler), are detached tasks on the heap, which idle workers and the group's own `wait` take.
 //
 // Invariants
-//  1. The tasks on the stack are the slots [span_.base, span_.top) of one worker, contiguous and in spawn order; only
-//     the activation that constructed the group pushes there, known by its frame.
-//  2. It pushes only when head is its top, and only if it lies on the C++ stack of its activation. So it ends before
-//     that does, and whoever constructed it waits for it.
-//  3. A span that is not empty is linked to its worker, which raises the worker's guard above all older tasks. A join
-//     of one of these finds what the group left above it (an std::optional filled inside a branch and used after it,
-//     say) and makes it detached tasks.
-//  4. A wait may find other tasks above the group's. Those of other groups it detaches. Below a pending branch it runs
-//     its own tasks where they are and leaves empty ones in their slots, which a later wait takes off, or the join of
-//     an older branch when the group is gone by then.
-//  5. What only some groups need, detached tasks and exceptions, is in rest_, made when it is first needed.
+//  1. The tasks on the stack are runs of consecutive slots of one worker, in spawn order; only the activation that
+//     constructed the group pushes there, known by its frame. [first_, last_) is the newest run, and others are found
+//     from there (group_run).
+//  2. The group ends before its activation does, and whoever constructed it waits for it.
+//  3. A run that is not empty is linked to its worker, which raises the worker's guard above all older tasks. So a join
+//     of one of these finds the tasks that the group has left above it (an std::optional filled inside a branch and
+//     used after it, say), and leaves them where they are (docs/protocols/wait.md, "Groups").
+//  4. What only some groups need, detached tasks and exceptions, is in rest_, made when it is first needed.
 #pragma once
 
 #include <atomic>
 #include <cassert>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <stop_token>
@@ -45,6 +43,9 @@ namespace detail {
 
 class group_rest;
 
+/// One past the newest task of the run of a group that begins there, if that is the group's newest run.
+[[nodiscard]] slot* end_of_run(const slot& first) noexcept;
+
 /// A task of a group that is not on any task stack.
 struct detached_task : task {
   static constexpr std::uint64_t last = ~std::uint64_t{0};
@@ -66,28 +67,36 @@ class task_group {
   task_group() noexcept { choose_owner(); }
   /// A group that counts as cancelled as soon as a stop is requested.
   explicit task_group(std::stop_token stop) noexcept : stop_(std::move(stop)) { choose_owner(); }
-  /// Waits for tasks that were not waited for; while an exception is on its way through, those that have not begun are
-  /// skipped. Exceptions of tasks are lost here: call wait().
+  /// Waits for tasks that were not waited for; while an exception is on its way through that was not when the group was
+  /// made, those that have not begun are skipped. Exceptions of tasks are lost here: call wait().
   ~task_group() {
-    if (span_.top != span_.base || rest_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    if (last_ != nullptr || rest_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       end();
   }
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
   /// Adds a task. f is copied or moved into it and called once, or not at all when the group is cancelled before.
-  /// @throws what copying f throws; std::bad_alloc.
-  /// @par Complexity constant; no allocation on the innermost group for closures of up to 40 bytes that move without
-  ///      throwing.
+  /// @throws what copying f throws; std::bad_alloc. Then nothing was added.
+  /// @par Complexity constant; no allocation for closures of up to 40 bytes, by the task that made the group on its C++
+  ///      stack.
   template <class F>
   void run(F&& f);
 
   /// Runs tasks of the group until all have finished; runs nothing else (unless the join is `random`). Afterwards the
   /// group can be used again.
-  /// @throws of the exceptions that tasks threw the one that is first in spawn order.
+  /// @throws of the exceptions that tasks threw the one that is first in spawn order; std::logic_error when the group
+  ///         lies on the C++ stack of another task, as in a branch or iteration that was stolen; std::bad_alloc when
+  ///         there was no memory to keep a task's exception.
   group_status wait() {
-    if (on_stack_of(*detail::self)) wait_for_newest(*detail::self);
-    if (rest_.load(std::memory_order_relaxed) == nullptr && !canceled()) [[likely]]
+    detail::worker_core& w = *detail::self;
+    if (on_stack_of(w)) {
+      wait_for_newest(w);
+    } else if (frame_ != nullptr) [[unlikely]] {
+      reject_wait();
+    }
+    if (rest_.load(std::memory_order_relaxed) == nullptr && !canceled() &&
+        !lost_exception_.load(std::memory_order_relaxed)) [[likely]]  // [GR3]
       return group_status::complete;
     return wait_for_rest();
   }
@@ -105,39 +114,54 @@ class task_group {
 
  private:
   template <class F>
-  struct stack_closure;
+  struct plain_closure;
+  template <class F>
+  struct built_closure;
+  template <class F>
+  struct heap_closure;
   template <class F>
   struct detached_closure;
+  friend detail::slot* detail::end_of_run(const detail::slot& first) noexcept;
 
   void choose_owner() noexcept;
   template <class F, class Order>
   void run_body(F& f, Order order) noexcept;
   template <class F>
-  [[gnu::cold, gnu::noinline]] void run_otherwise(F&& f);
+  void run_at_once(F& f) noexcept;
   template <class F>
-  void push(detail::worker_core& w, detail::slot& s, F&& f);
+  [[gnu::noinline]] void run_otherwise(F&& f);
+  template <class Closure, class Stored>
+  void push(detail::worker_core& w, Stored&& stored) noexcept;
+  template <class F>
+  void push_built(detail::worker_core& w, F&& f);
+  void add_slot(detail::worker_core& w, detail::slot& s, detail::task_function function) noexcept;
+  void take_off(detail::worker_core& w, detail::slot* newest) noexcept;
   static void push_detached(detail::group_rest& to, detail::detached_task& t) noexcept;
-  void detach(detail::detached_task& t, const detail::slot& from) noexcept;
   static void end_detached(detail::detached_task& t) noexcept;
   void record(std::uint64_t order) noexcept;
 
   void wait_for_newest(detail::worker_core& w) noexcept;
-  void wait_for_stack(detail::worker_core& w) noexcept;
+  void wait_on_stack(detail::worker_core& w) noexcept;
   group_status wait_for_rest();
   detail::group_rest* wait_for_detached();
+  [[noreturn]] static void reject_wait();
   void end();
   detail::group_rest& rest();
   [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept { return w.frame == frame_; }
-  [[nodiscard]] std::uint64_t order_of(const detail::slot& s) const noexcept {
-    return static_cast<std::uint64_t>(&s - span_.base);
+  /// Place in the spawn order of those on the stack, before that of all others.
+  [[nodiscard]] static std::uint64_t order_of(const detail::slot& s) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&s) / sizeof(detail::slot);
   }
 
-  const void* frame_ = nullptr;  ///< of the activation whose worker's stack may be used; null: none
-  detail::stack_span span_;
+  const void* frame_ = nullptr;    ///< of the activation whose worker's stack may be used; null: none
+  detail::slot* first_ = nullptr;  ///< of its newest run; null: none
+  detail::slot* last_ = nullptr;   ///< one past its newest task on the stack; null: none
   platform::atomic<detail::group_rest*> rest_{nullptr};
-  std::uint64_t run_at_once_ = 0;  ///< tasks that run() ran itself because the stack was full
+  std::uint64_t ran_at_once_ = 0;  ///< tasks that run() ran itself, mostly because the stack was full
   std::stop_token stop_;
+  int unwinding_ = 0;  ///< exceptions in flight when it was made, since its activation began
   platform::atomic<bool> canceled_{false};
+  platform::atomic<bool> lost_exception_{false};  ///< there was no memory to keep one
 };
 
 template <class F>
@@ -165,48 +189,67 @@ struct task_group::detached_closure : detail::detached_task {
   }
 };
 
+/// A closure that is bytes: copied into the slot, and out of it by the owner, whose own forks will use the slot again.
 template <class F>
-struct task_group::stack_closure {
-  /// Kept in the slot when it fits, behind a pointer otherwise.
-  static constexpr bool in_slot =
-      sizeof(F) <= detail::closure_bytes && alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
+struct task_group::plain_closure {
+  static void store(detail::slot& s, const F& f) noexcept { ::new (static_cast<void*>(s.closure)) F(f); }
 
-  template <class G>
-  static void store(detail::slot& s, G&& f) {
-    if constexpr (in_slot) {
-      ::new (static_cast<void*>(s.closure)) F(std::forward<G>(f));
+  static detail::run_result run(detail::task& t, detail::run_by who) {
+    auto& s = static_cast<detail::slot&>(t);
+    auto& group = *static_cast<task_group*>(s.context.load());
+    const auto order = [&]() noexcept { return order_of(s); };
+    F& stored = *std::launder(reinterpret_cast<F*>(s.closure));
+    if (who == detail::run_by::in_place) {
+      group.run_body(stored, order);
     } else {
-      ::new (static_cast<void*>(s.closure)) F*(new F(std::forward<G>(f)));
+      F f(std::move(stored));
+      group.run_body(f, order);
     }
+    return detail::run_result::done;
+  }
+};
+
+/// A closure whose constructors or destructor are the program's, and may do anything: made in the slot, called and
+/// destroyed there, and never moved. The slot is in use meanwhile.
+template <class F>
+struct task_group::built_closure {
+  static F& in(detail::slot& s) noexcept { return *std::launder(reinterpret_cast<F*>(s.closure)); }
+
+  /// The slot is the newest, of the calling worker, and becomes one in use.
+  static void begin_use(detail::worker_core& w, detail::slot& s) noexcept {
+    s.run.store(&detail::run_in_use);
+    platform::signal_fence();
+    w.head.store(&s + 1);
+  }
+  static void end_use(detail::worker_core& w, detail::slot& s) noexcept {
+    w.head.store(&s);
+    platform::signal_fence();  // as in fork_join
+    if (std::greater<>{}(w.guard.load(), &s)) [[unlikely]]
+      detail::join_guarded(w, s);
   }
 
   static detail::run_result run(detail::task& t, detail::run_by who) {
     auto& s = static_cast<detail::slot&>(t);
     auto& group = *static_cast<task_group*>(s.context.load());
-    const auto order = [&]() noexcept { return group.order_of(s); };
-    if constexpr (!in_slot) {
-      const std::unique_ptr<F> f(*std::launder(reinterpret_cast<F**>(s.closure)));
-      if (who == detail::run_by::nobody) {
-        group.detach(*new detached_closure<F>(group, std::move(*f)), s);
-        return detail::run_result::done;
-      }
-      group.run_body(*f, order);
-    } else if (who == detail::run_by::thief) {
-      // The slot stays until its owner's join, so the closure can be called where it is.
-      F& f = *std::launder(reinterpret_cast<F*>(s.closure));
-      group.run_body(f, order);
-      std::destroy_at(&f);
-    } else {
-      // The owner's own forks will use the slot again: out with the closure first.
-      F& stored = *std::launder(reinterpret_cast<F*>(s.closure));
-      F f(std::move(stored));
-      std::destroy_at(&stored);
-      if (who == detail::run_by::nobody) {
-        group.detach(*new detached_closure<F>(group, std::move(f)), s);
-        return detail::run_result::done;
-      }
-      group.run_body(f, order);
-    }
+    detail::worker_core& w = *detail::self;
+    if (who == detail::run_by::owner) begin_use(w, s);
+    group.run_body(in(s), [&]() noexcept { return order_of(s); });
+    std::destroy_at(&in(s));
+    if (who == detail::run_by::owner) end_use(w, s);
+    return detail::run_result::done;
+  }
+};
+
+/// A closure that does not fit into a slot, which has its address.
+template <class F>
+struct task_group::heap_closure {
+  static void store(detail::slot& s, F* f) noexcept { ::new (static_cast<void*>(s.closure)) F*(f); }
+
+  static detail::run_result run(detail::task& t, detail::run_by /*who*/) {
+    auto& s = static_cast<detail::slot&>(t);
+    auto& group = *static_cast<task_group*>(s.context.load());
+    const std::unique_ptr<F> f(*std::launder(reinterpret_cast<F**>(s.closure)));
+    group.run_body(*f, [&]() noexcept { return order_of(s); });
     return detail::run_result::done;
   }
 };
@@ -222,44 +265,106 @@ void task_group::run_body(F& f, Order order) noexcept {
 }
 
 template <class F>
-void task_group::push(detail::worker_core& w, detail::slot& s, F&& f) {
-  using closure = stack_closure<std::decay_t<F>>;
-  closure::store(s, std::forward<F>(f));
-  s.run.store(&closure::run);
+void task_group::run_at_once(F& f) noexcept {
+  run_body(f, [&, n = ran_at_once_++]() noexcept { return order_of(*detail::self->head.load()) + n; });
+}
+
+/// Makes the newest slot, `s`, on which head is, a task of the group.
+inline void task_group::add_slot(detail::worker_core& w, detail::slot& s, detail::task_function function) noexcept {
+  if (&s != last_) {
+    w.begin_run(&s, first_, last_);
+    first_ = &s;
+  }
+  s.run.store(function);
   s.context.store(this);
-  if (&s == span_.base) w.link(span_);
-  span_.top = &s + 1;
+  last_ = &s + 1;
   platform::signal_fence();  // as in fork_join
   w.head.store(&s + 1);
 }
 
+/// The group's newest slot is no task of it any more.
+inline void task_group::take_off(detail::worker_core& w, detail::slot* newest) noexcept {
+  last_ = newest;
+  if (newest != first_) return;
+  w.end_run(newest);
+  first_ = w.run_at(newest).older_first;
+  last_ = w.run_at(newest).older_last;
+}
+
+template <class Closure, class Stored>
+void task_group::push(detail::worker_core& w, Stored&& stored) noexcept {
+  if (w.head.load() != last_ && detail::top_is_joined(w)) [[unlikely]]
+    detail::drop_joined(w);
+  detail::slot& s = *w.head.load();
+  Closure::store(s, std::forward<Stored>(stored));
+  add_slot(w, s, &Closure::run);
+}
+
+template <class F>
+void task_group::push_built(detail::worker_core& w, F&& f) {
+  using body = std::decay_t<F>;
+  using closure = built_closure<body>;
+  if (detail::top_is_joined(w)) detail::drop_joined(w);
+  detail::slot& s = *w.head.load();
+  s.context.store(nullptr);
+  closure::begin_use(w, s);
+  try {
+    ::new (static_cast<void*>(s.closure)) body(std::forward<F>(f));
+  } catch (...) {
+    closure::end_use(w, s);
+    throw;
+  }
+  w.head.store(&s);
+  platform::signal_fence();
+  if (std::greater<>{}(w.guard.load(), &s) && !detail::regain(w, s)) {
+    // The constructor has left tasks of a group above it.
+    run_at_once(closure::in(s));
+    std::destroy_at(&closure::in(s));
+    closure::end_use(w, s);
+    return;
+  }
+  add_slot(w, s, &closure::run);
+}
+
 inline void task_group::wait_for_newest(detail::worker_core& w) noexcept {
-  while (span_.top != span_.base) {
-    detail::slot* const s = span_.top - 1;
-    if (w.head.load() != span_.top) [[unlikely]]
-      return wait_for_stack(w);
+  while (last_ != nullptr) {
+    detail::slot* const s = last_ - 1;
+    if (w.head.load() != last_) [[unlikely]]
+      return wait_on_stack(w);
     w.head.store(s);
     platform::signal_fence();  // as in fork_join
     if (w.split.load() > s || w.must_attend(s)) [[unlikely]] {
       w.head.store(s + 1);
-      return wait_for_stack(w);
+      return wait_on_stack(w);
     }
-    span_.top = s;
-    if (s == span_.base) w.unlink(span_);
+    take_off(w, s);
     s->run.load()(*s, detail::run_by::owner);
   }
+  if (detail::top_is_joined(w)) [[unlikely]]
+    detail::drop_joined(w);
 }
+
+namespace detail {
+
+/// May a closure made from F be copied into and out of slots as bytes are?
+template <class Closure, class F>
+inline constexpr bool is_plain = sizeof(Closure) <= closure_bytes && alignof(Closure) <= alignof(void*) &&
+                                 std::is_trivially_copyable_v<Closure> && std::is_trivially_constructible_v<Closure, F> &&
+                                 std::is_trivially_copy_constructible_v<Closure> &&
+                                 std::is_trivially_move_constructible_v<Closure>;
+
+}  // namespace detail
 
 template <class F>
 inline void task_group::run(F&& f) {
-  detail::worker_core& w = *detail::self;
-  detail::slot* const s = w.head.load();
-  if (on_stack_of(w) && s == span_.top && !w.must_attend(s)) [[likely]] {
-    push(w, *s, std::forward<F>(f));
-  } else if constexpr (!std::is_lvalue_reference_v<F> && std::is_move_constructible_v<F>) {
-    // Another object for the cold path, whose address is taken there: f itself is built in the slot.
-    F moved(std::forward<F>(f));
-    run_otherwise(std::move(moved));
+  using body = std::decay_t<F>;
+  if constexpr (detail::is_plain<body, F>) {
+    detail::worker_core& w = *detail::self;
+    if (on_stack_of(w) && !w.must_attend(w.head.load())) [[likely]] {
+      push<plain_closure<body>>(w, f);
+    } else {
+      run_otherwise(body(f));  // another object, whose address is taken there: f itself is built in the slot
+    }
   } else {
     run_otherwise(std::forward<F>(f));
   }
@@ -267,18 +372,28 @@ inline void task_group::run(F&& f) {
 
 template <class F>
 void task_group::run_otherwise(F&& f) {
+  using body = std::decay_t<F>;
   detail::worker_core& w = *detail::self;
-  detail::slot* const s = w.head.load();
-  if (!on_stack_of(w) || s != span_.top) {
+  if (!on_stack_of(w)) {
     detail::group_rest& to = rest();  // may throw, and must then do so before the closure is made
-    push_detached(to, *new detached_closure<std::decay_t<F>>(*this, std::forward<F>(f)));
-  } else if (s != w.end) {
-    push(w, *s, std::forward<F>(f));
-    detail::attend(w);
-  } else {
-    std::decay_t<F> body(std::forward<F>(f));
-    run_body(body, [&, n = run_at_once_++]() noexcept { return order_of(*s) + n; });
+    push_detached(to, *new detached_closure<body>(*this, std::forward<F>(f)));
+    return;
   }
+  if constexpr (detail::is_plain<body, F>) {
+    if (w.head.load() == w.end) return run_at_once(f);
+    push<plain_closure<body>>(w, f);
+  } else if constexpr (sizeof(body) <= detail::closure_bytes && alignof(body) <= alignof(void*)) {
+    if (w.head.load() == w.end) {
+      body made(std::forward<F>(f));
+      return run_at_once(made);
+    }
+    push_built(w, std::forward<F>(f));
+  } else {
+    auto made = std::make_unique<body>(std::forward<F>(f));  // before the look at the stack: it may do anything
+    if (w.head.load() == w.end) return run_at_once(*made);
+    push<heap_closure<body>>(w, made.release());
+  }
+  if (w.must_attend(w.head.load())) detail::attend(w);
 }
 
 }  // namespace filch

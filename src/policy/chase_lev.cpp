@@ -19,11 +19,11 @@ std::unique_ptr<offer> chase_lev::make_offer() const { return std::make_unique<r
 
 void chase_lev::answer(worker& w) noexcept {
   detail::slot* const head = w.head.load();
-  detail::slot* s = w.split.load();
-  if (s >= head) return;
+  if (w.split.load() >= head) return;
   auto& deque = ring_of(w).deque;
   try {
-    for (; s < head; ++s) {
+    for (w.pass_joined(); w.split.load() < head; w.pass_joined()) {
+      detail::slot* const s = w.split.load();
       s->state.store(task_state{}.pack(), std::memory_order_relaxed);  // [TS0]
       deque.push(s);
       w.set_split(s + 1);

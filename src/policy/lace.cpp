@@ -39,6 +39,7 @@ std::uint32_t lace::shared_tasks(const worker& w) noexcept {
 }
 
 void lace::answer(worker& w) noexcept {
+  if (shared_part_of(w).all_stolen) w.pass_joined();
   const std::uint32_t tasks = private_tasks(w);
   detail::loop_frame* const f = giver(w, giving_order::oldest);
   if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && give_half(w, *f, w.idle.hungry(most_parts))) {

@@ -180,7 +180,7 @@ void detached_board::wait_as(worker& w, group_rest& group) noexcept {
   patience spinning = patience::of_searches();
   while (group.pending.load(std::memory_order_acquire) != 0) {  // [DB4]
     detached_task* t = nullptr;
-    if (w.activations.has_room()) {
+    {
       const std::lock_guard lock(mutex_);
       if (group.queue_first != nullptr) t = pop(group);
     }

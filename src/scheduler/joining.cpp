@@ -1,7 +1,11 @@
 // The slow paths of push and join: what the inlined fast path of worker_core.hpp calls when it may not go on.
 #include "scheduler/joining.hpp"
 
+#include <algorithm>
+#include <cassert>
+
 #include <filch/detail/loop_frame.hpp>
+#include <filch/task_group.hpp>
 
 #include "platform/clock.hpp"
 #include "policy/policy.hpp"
@@ -102,6 +106,14 @@ join_result join_in_place(worker& w, slot& s) noexcept {
   return w.rules.reclaim(w, s) ? join_result::reclaimed : wait_for(w, s);
 }
 
+run_result run_joined(task& /*t*/, run_by /*who*/) { return run_result::done; }
+
+run_result run_in_use(task& /*t*/, run_by /*who*/) {
+  // Another body than run_joined has: functions are told apart by their addresses.
+  static_cast<void>(self->head.load());
+  return run_result::done;
+}
+
 join_result join_newest(worker& w, slot& s) noexcept {
   if (w.split.load() <= &s) {
     w.head.store(&s);
@@ -117,26 +129,57 @@ join_result join_newest(worker& w, slot& s) noexcept {
   return how;
 }
 
-void detach_span(worker& w, stack_span& span) noexcept {
-  while (span.top != span.base) {
-    slot& s = *--span.top;
-    if (join_newest(w, s) == join_result::reclaimed) s.run.load()(s, run_by::nobody);
-  }
-  w.unlink(span);
-  if (span.orphan) delete &span;
+void leave_joined(worker& w, slot& s) noexcept {
+  // Offered as an empty task meanwhile: at most a thief's few instructions.
+  if (w.split.load() > &s) join_in_place(w, s);
+  s.run.store(&run_joined);
+  s.state.store(task_state{.status = task_status::done}.pack(), std::memory_order_relaxed);  // nobody else has it
 }
+
+void drop_joined(worker_core& core) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  while (top_is_joined(w)) join_newest(w, *(w.head.load() - 1));
+}
+
+namespace {
+
+/// The fast path has put head on a slot. Puts it above the newest that is not joined. True: that is this slot.
+bool find_head_again(worker& w, slot& s) noexcept {
+  slot* head = std::max(&s + 1, w.split.load());
+  slot* const run = w.newest_run.load();
+  if (run != nullptr && run > &s) head = std::max(head, end_of_run(*run));
+  w.head.store(head);
+  while (w.head.load() != &s + 1 && top_is_joined(w)) join_newest(w, *(w.head.load() - 1));
+  return w.head.load() == &s + 1;
+}
+
+}  // namespace
 
 join_result join_guarded(worker_core& core, slot& s) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  for (stack_span* in = w.spans.load(); in != nullptr && in->base > &s; in = w.spans.load()) detach_span(w, *in);
-  return join_newest(w, s);
+  if (find_head_again(w, s)) return join_newest(w, s);
+  const join_result how = w.split.load() > &s ? join_in_place(w, s) : join_result::reclaimed;
+  leave_joined(w, s);
+  return how;
+}
+
+bool regain(worker_core& core, slot& s) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  if (!find_head_again(w, s)) return false;
+  join_newest(w, s);  // at most a thief has run the empty task
+  return true;
 }
 
 void settle(worker_core& core, slot* base) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  for (stack_span* in = w.spans.load(); in != nullptr && in->base >= base; in = w.spans.load()) detach_span(w, *in);
+  while (w.head.load() != base) {
+    assert(top_is_joined(w));
+    join_newest(w, *(w.head.load() - 1));
+  }
 }
 
 join_result abandon(worker_core& w, slot& s) noexcept {

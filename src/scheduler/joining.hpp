@@ -35,10 +35,10 @@ void doze_unless(worker& w, Over over, Deadline deadline_ns) noexcept {
 /// Joins the newest task of the stack and takes it off. `reclaimed`: the owner has to run it.
 join_result join_newest(worker& w, slot& s) noexcept;
 
-/// Moves the tasks of a span, the newest of the stack, to their group's detached tasks; waits for those that are taken.
-void detach_span(worker& w, stack_span& span) noexcept;
-
 /// Joins an offered task without taking it off the stack, where newer ones may lie above it.
 join_result join_in_place(worker& w, slot& s) noexcept;
+
+/// A slot below newer tasks, private or joined, has no task any more. It goes when it is the newest.
+void leave_joined(worker& w, slot& s) noexcept;
 
 }  // namespace filch::detail

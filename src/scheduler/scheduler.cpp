@@ -1,3 +1,5 @@
+#include <exception>
+
 #include <filch/combinations.hpp>
 #include <filch/scheduler.hpp>
 
@@ -41,6 +43,7 @@ namespace detail {
 attachment::attachment(scheduler& home) {
   worker& w = home.core().sit_down();
   w.frame = this;
+  w.unwinding = std::uncaught_exceptions();
   w.outer = worker::of_this_thread();
   platform::signal_fence();  // a handler goes that way
   self = &w;

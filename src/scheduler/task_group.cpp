@@ -1,6 +1,9 @@
+#include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include <filch/task_group.hpp>
@@ -11,12 +14,6 @@
 #include "worker/worker.hpp"
 
 namespace filch {
-namespace {
-
-/// The empty task that a group leaves in a slot that it cannot take off yet.
-detail::run_result run_nothing(detail::task& /*t*/, detail::run_by /*who*/) { return detail::run_result::done; }
-
-}  // namespace
 
 // The group may use the task stack of the worker that constructs it if it lies on the C++ stack of what the worker
 // runs. Not inlined: its own frame has to lie below everything of its caller.
@@ -24,21 +21,30 @@ detail::run_result run_nothing(detail::task& /*t*/, detail::run_by /*who*/) { re
   const detail::worker_core& w = *detail::self;
   // On the heap the group may be waited for by anybody, who would not see what lies on this worker's stack.
   const std::less<const void*> below;
+  unwinding_ = std::uncaught_exceptions() - w.unwinding;
   if (&w == &detail::foreign_worker || !below(__builtin_frame_address(0), this) || !below(this, w.frame)) return;
   frame_ = w.frame;
-  span_.base = w.head.load();
-  span_.top = span_.base;
 }
 
 void task_group::end() {
-  if (std::uncaught_exceptions() > 0) cancel();
-  if (span_.top != span_.base) wait_for_stack(*detail::self);
-  if (span_.top != span_.base) {
-    // Empty tasks below a pending branch. They may be offered and taken once more, so somebody has to join them.
-    detail::worker_core& w = *detail::self;
-    w.put_in_place_of(span_, new detail::stack_span{span_.base, span_.top, span_.outer, true});
+  const detail::worker_core& w = *detail::self;
+  if (std::uncaught_exceptions() - w.unwinding > unwinding_) cancel();
+  if (last_ != nullptr) {
+    if (!on_stack_of(w)) {
+      static_cast<void>(std::fputs("filch: a task_group with tasks, on the C++ stack of one task, is destroyed by "
+                                   "another; wait for its tasks where it was made\n",
+                                   stderr));
+      std::terminate();
+    }
+    wait_for_newest(*detail::self);
   }
   delete wait_for_detached();
+}
+
+void task_group::reject_wait() {
+  throw std::logic_error(
+      "filch: wait() for a task_group on the C++ stack of another task; wait in the task that made the group, or make "
+      "the group on the heap");
 }
 
 detail::group_rest* task_group::wait_for_detached() {
@@ -52,42 +58,44 @@ group_status task_group::wait_for_rest() {
   detail::group_rest* const rest = wait_for_detached();
   const group_status status = canceled() ? group_status::canceled : group_status::complete;
   canceled_.store(false, std::memory_order_relaxed);
+  if (lost_exception_.load(std::memory_order_relaxed)) {  // [GR3]
+    lost_exception_.store(false, std::memory_order_relaxed);
+    throw std::bad_alloc();
+  }
   if (rest != nullptr) rest->rethrow();
   return status;
 }
 
-void task_group::wait_for_stack(detail::worker_core& core) noexcept {
+// From the newest on. What the owner runs may push further tasks of the group onto the stack.
+void task_group::wait_on_stack(detail::worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);
   const detail::busy_section here(w);
-  for (detail::stack_span* in = w.spans.load(); in != &span_ && w.head.load() == in->top; in = w.spans.load()) {
-    detail::detach_span(w, *in);
-  }
-  // From the newest on. A task that the owner runs may push further ones onto the stack again.
-  for (detail::slot* next = span_.top; next != span_.base;) {
-    detail::slot& s = *(next - 1);
-    const bool newest = w.head.load() == next;
-    auto how = detail::join_result::reclaimed;
+  while (last_ != nullptr) {
+    if (detail::top_is_joined(w)) detail::drop_joined(w);
+    const bool newest = w.head.load() == last_;
+    detail::slot& s = *(last_ - 1);
+    take_off(w, &s);
     if (newest) {
       w.head.store(&s);
       platform::signal_fence();
       if (w.split.load() > &s) {
-        how = detail::join_newest(w, s);
+        if (detail::join_newest(w, s) != detail::join_result::reclaimed) continue;
       } else if (w.must_attend(&s)) {
         detail::attend(w);
       }
-      span_.top = &s;
-      if (&s == span_.base) w.unlink(span_);
-    } else if (w.split.load() > &s) {
-      how = detail::join_in_place(w, s);
-    }
-    if (how == detail::join_result::reclaimed) {
-      const auto run = s.run.load();
-      if (!newest) s.run.store(&run_nothing);  // the slot stays
       const detail::open_section task(w);
-      run(s, detail::run_by::owner);
+      s.run.load()(s, detail::run_by::owner);
+    } else {
+      if (w.split.load() <= &s || detail::join_in_place(w, s) == detail::join_result::reclaimed) {
+        const auto run = s.run.load();
+        s.run.store(&detail::run_in_use);  // the slot stays, and may be offered again
+        const detail::open_section task(w);
+        run(s, detail::run_by::in_place);
+      }
+      detail::leave_joined(w, s);
     }
-    next = newest ? span_.top : &s;
   }
+  if (detail::top_is_joined(w)) detail::drop_joined(w);
 }
 
 detail::group_rest& task_group::rest() {
@@ -105,14 +113,21 @@ detail::group_rest& task_group::rest() {
 
 void task_group::push_detached(detail::group_rest& to, detail::detached_task& t) noexcept { to.board.push(to, t); }
 
-void task_group::detach(detail::detached_task& t, const detail::slot& from) noexcept {
-  detail::group_rest& group = rest();
-  t.order = order_of(from);
-  group.board.push(group, t);
-}
-
 void task_group::end_detached(detail::detached_task& t) noexcept { t.home->board.end(t); }
 
-void task_group::record(std::uint64_t order) noexcept { rest().record(order); }
+void task_group::record(std::uint64_t order) noexcept {
+  try {
+    rest().record(order);
+  } catch (const std::bad_alloc&) {
+    // [GR3] relaxed: the join of the task that threw orders it before wait().
+    lost_exception_.store(true, std::memory_order_relaxed);
+  }
+}
+
+namespace detail {
+
+slot* end_of_run(const slot& first) noexcept { return static_cast<task_group*>(first.context.load())->last_; }
+
+}  // namespace detail
 
 }  // namespace filch

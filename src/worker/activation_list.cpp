@@ -10,12 +10,20 @@ activation_list::activation_list(std::size_t capacity)
 
 void activation_list::begin(std::uint64_t epoch, std::uint32_t base) noexcept {
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+  if (depth == capacity_) {
+    ++unlisted_;
+    return;
+  }
   // [AC1] relaxed: who asks for this activation has its number from the task's state, released by [TS1] after this.
   entries_[depth].store((epoch << base_bits) | base, std::memory_order_relaxed);
   depth_.store(depth + 1, std::memory_order_relaxed);
 }
 
 void activation_list::end() noexcept {
+  if (unlisted_ != 0) {
+    --unlisted_;
+    return;
+  }
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed) - 1;
   // [AC2] relaxed: released with the next offer of this worker ([SD3], [SD4], [CL2]) or with what it hands over next
   // ([TR2], [CC4], [CC5]), which is the first that a waiter could wrongly take for one of this activation.
@@ -25,7 +33,7 @@ void activation_list::end() noexcept {
 
 std::uint64_t activation_list::innermost() const noexcept {
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed);  // the owner's own, both
-  return depth == 0 ? 0 : entries_[depth - 1].load(std::memory_order_relaxed) >> base_bits;
+  return depth == 0 || unlisted_ != 0 ? 0 : entries_[depth - 1].load(std::memory_order_relaxed) >> base_bits;
 }
 
 std::optional<std::uint32_t> activation_list::find(std::uint64_t epoch) const noexcept {

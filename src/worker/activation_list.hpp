@@ -22,14 +22,15 @@ class activation_list {
  public:
   explicit activation_list(std::size_t capacity);
 
-  /// Owner. False: too deeply nested to take another task.
+  /// Owner. False: so deeply nested that further activations are not listed. Nobody can help with those, so a waiter
+  /// begins one only for what it has to run itself.
   [[nodiscard]] bool has_room() const noexcept { return depth_.load(std::memory_order_relaxed) < capacity_; }
   /// Owner. Begins activation `epoch`, whose tasks lie at `base` and above.
   void begin(std::uint64_t epoch, std::uint32_t base) noexcept;
   /// Owner. Ends the innermost activation.
   void end() noexcept;
 
-  /// Owner. The number of the innermost activation; 0: none is active.
+  /// Owner. The number of the innermost activation; 0: none is active, or it is not listed.
   [[nodiscard]] std::uint64_t innermost() const noexcept;
 
   /// Any thread. The base of activation `epoch`, if it is active. O(log depth).
@@ -43,6 +44,7 @@ class activation_list {
   platform::mapping memory_;
   platform::atomic<std::uint64_t>* entries_;
   platform::atomic<std::uint32_t> depth_{0};
+  std::size_t unlisted_ = 0;  ///< owner: activations inside of all those
 };
 
 }  // namespace filch

@@ -1,6 +1,7 @@
 #include "worker/worker.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <filch/detail/bag_part.hpp>
@@ -43,15 +44,18 @@ std::size_t slots_in(std::size_t bytes) noexcept {
 worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers,
                interrupter& all_interrupts, policy& chosen_policy, std::size_t stack_bytes)
     : stack_(stack_bytes),
+      run_memory_(slots_in(stack_bytes) * sizeof(detail::group_run)),
       number(own_number),
       everybody(whole_team),
       idle(all_sleepers),
       interrupts(all_interrupts),
       rules(chosen_policy),
-      // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
-      base(static_cast<detail::slot*>(stack_.data())),
       activations(slots_in(stack_bytes)),
       seed_(platform::random_seed(own_number)) {
+  // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
+  base = static_cast<detail::slot*>(stack_.data());
+  runs = static_cast<detail::group_run*>(run_memory_.data());
+  floor = base;
   head.store(base);
   set_split(base);
   end = base + slots_in(stack_bytes);
@@ -116,18 +120,22 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
   const detail::group_rest* const outer_wait = awaited_group.load(std::memory_order_relaxed);  // the owner's own
   if (outer_wait != nullptr) awaited_group.store(nullptr, std::memory_order_relaxed);
   detail::loop_site* const outer_site = std::exchange(site, nullptr);
+  detail::slot* const outer_floor = std::exchange(floor, own_base);
+  const int outer_unwinding = std::exchange(unwinding, std::uncaught_exceptions());
   innermost_ = &here;
   frame = &here;
   begin_work();
   detail::run_result result{};
   {
     const detail::open_section in_task(*this);
-    result = t.run.load()(t, detail::run_by::thief);
+    result = t.run.load()(t, detail::run_by::in_place);
   }
   if (head.load() != own_base) detail::settle(*this, own_base);
   if (outer_wait != nullptr) awaited_group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
   site = outer_site;
   frame = outer_frame;
+  floor = outer_floor;
+  unwinding = outer_unwinding;
   innermost_ = here.outer;
   activations.end();
   offered->activation_ended();

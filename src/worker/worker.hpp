@@ -54,7 +54,8 @@ class offer {
 };
 
 class worker : public detail::worker_core {
-  platform::mapping stack_;  // before `base`
+  platform::mapping stack_;
+  platform::mapping run_memory_;
 
  public:
   worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers,
@@ -129,6 +130,12 @@ class worker : public detail::worker_core {
     return seed_ * 0x2545F4914F6CDD1DULL;
   }
 
+  /// Owner, nothing of its own is on offer: joined slots at the low end of what is private are passed by, and count as
+  /// taken.
+  void pass_joined() noexcept {
+    while (split.load() < head.load() && split.load()->run.load() == &detail::run_joined) set_split(split.load() + 1);
+  }
+
   /// Runs a task taken from `owner` (null: a detached task), as a new activation.
   void run_taken(detail::task& t, worker* owner) noexcept;
 
@@ -160,7 +167,6 @@ class worker : public detail::worker_core {
   sleepers& idle;
   interrupter& interrupts;
   policy& rules;
-  detail::slot* const base;               ///< any thread: first slot of the task stack
   activation_list activations;            ///< any thread may ask
   std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
   piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says

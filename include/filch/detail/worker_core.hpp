@@ -25,24 +25,29 @@ namespace filch::detail {
 
 struct loop_frame;
 
-/// The tasks of one group on a task stack. Those that are not empty are linked, the innermost first.
-struct stack_span {
-  slot* base = nullptr;
-  slot* top = nullptr;
-  stack_span* outer = nullptr;
-  bool orphan = false;  ///< its group is gone; what is left are empty tasks. On the heap.
+/// Consecutive tasks of one group on a task stack, in spawn order. A group has one run while it is the innermost, and
+/// further ones where other tasks lie in between. Kept beside its first slot.
+struct group_run {
+  slot* outer;        ///< first slot of the worker's next older run that is not empty; null: none
+  slot* inner;        ///< the same of the next newer one
+  slot* older_first;  ///< the same group's next older run; null: none
+  slot* older_last;   ///< one past its newest task
 };
 
 struct alignas(64) worker_core {
   platform::local<slot*> head;   ///< one past the newest task
-  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, base of the innermost span)
+  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, newest_run)
   slot* end = nullptr;           ///< end of the task stack
   scheduler* home = nullptr;     ///< the scheduler this worker belongs to
   /// Of the taken task or root it is in: an address above all frames of that on the C++ stack. None: where no group
   /// lies.
   const void* frame = this;
-  platform::local<stack_span*> spans;  ///< the innermost
-  platform::local<slot*> split;        ///< tasks at or above it are private; the owner's copy of what thieves see
+  platform::local<slot*> newest_run;  ///< first slot of the newest run of a group; null: no group has tasks here
+  platform::local<slot*> split;       ///< tasks at or above it are private; the owner's copy of what thieves see
+  slot* base = nullptr;               ///< first slot of the task stack; any thread
+  group_run* runs = nullptr;          ///< beside the slots: runs[i] is of the run that begins at base[i]
+  slot* floor = nullptr;              ///< where the tasks of its innermost activation begin
+  int unwinding = 0;                  ///< exceptions in flight when its innermost activation began
   loop_sites* sites = nullptr;
   loop_site* site = nullptr;             ///< of the chunk it is in
   platform::local<loop_frame*> loops;    ///< the innermost of those in progress
@@ -67,30 +72,31 @@ struct alignas(64) worker_core {
   void set_guard() noexcept {
     for (;;) {
       slot* const s = split.load();
-      const stack_span* const in = spans.load();
-      guard.store(in != nullptr && in->base > s ? in->base : s);
+      slot* const run = newest_run.load();
+      guard.store(std::less<>{}(s, run) ? run : s);
       platform::signal_fence();
       if (split.load() == s) return;  // else an interrupt has moved it, and the guard that it had set is overwritten
     }
   }
-  void link(stack_span& span) noexcept {
-    span.outer = spans.load();
+  [[nodiscard]] group_run& run_at(const slot* first) const noexcept { return runs[first - base]; }
+  /// A run begins at head.
+  void begin_run(slot* first, slot* older_first, slot* older_last) noexcept {
+    slot* const outer = newest_run.load();
+    run_at(first) = {outer, nullptr, older_first, older_last};
+    if (outer != nullptr) run_at(outer).inner = first;
     platform::signal_fence();
-    spans.store(&span);
-    guard.store(span.base);  // no task is newer, and an interrupt moves split only up to head
+    newest_run.store(first);
+    guard.store(first);  // no task is newer, and an interrupt moves split only up to head
   }
-  void unlink(stack_span& span) noexcept {
-    put_in_place_of(span, span.outer);
-    set_guard();
-  }
-  /// In the list, `by` comes in place of `span`.
-  void put_in_place_of(stack_span& span, stack_span* by) noexcept {
-    if (spans.load() == &span) [[likely]] {
-      spans.store(by);
+  /// The run that begins there has no task left.
+  void end_run(const slot* first) noexcept {
+    const group_run& ended = run_at(first);
+    if (ended.outer != nullptr) run_at(ended.outer).inner = ended.inner;
+    if (ended.inner != nullptr) {
+      run_at(ended.inner).outer = ended.outer;
     } else {
-      stack_span* before = spans.load();
-      while (before->outer != &span) before = before->outer;
-      before->outer = by;
+      newest_run.store(ended.outer);
+      set_guard();
     }
   }
 
@@ -190,12 +196,36 @@ class chunk_timer {
 /// Attends to whatever raised the attention word. Owner only.
 [[gnu::cold, gnu::noinline]] void attend(worker_core& w) noexcept;
 
-/// Joins a task below the guard. Detaches the tasks that a group left above it (a group that was made in this branch
-/// and outlives it); then, if the task has been offered, takes it back or waits for its thief.
+/// What a slot holds whose task was joined while newer ones lay above it. Does nothing; may be offered and taken like
+/// any other, and goes when it is the newest.
+run_result run_joined(task& t, run_by who);
+/// What a slot holds that somebody builds a task in, or runs one in: as above, but that one takes it off.
+run_result run_in_use(task& t, run_by who);
+
+/// Owner. Takes joined slots off the top of the stack, of the innermost activation.
+[[gnu::cold, gnu::noinline]] void drop_joined(worker_core& w) noexcept;
+/// Is the newest slot of the innermost activation a joined one?
+inline bool top_is_joined(const worker_core& w) noexcept {
+  const slot* const head = w.head.load();
+  return head != w.floor && (head - 1)->run.load() == &run_joined;
+}
+/// For contracts: are only joined slots above `s`?
+inline bool only_joined_above(const worker_core& w, const slot* s) noexcept {
+  for (const slot* next = w.head.load(); --next > s;) {
+    if (next->run.load() != &run_joined) return false;
+  }
+  return true;
+}
+
+/// Joins a task below the guard, on top of which the fast path has put head: takes it back, or waits for its thief.
+/// Where tasks of groups lie above it, the slot stays behind, joined, and they stay where they are.
 [[gnu::cold, gnu::noinline]] join_result join_guarded(worker_core& w, slot& s) noexcept;
 
-/// Ends the spans at `base` and above that outlived the groups they belonged to: the activation that began there is
-/// over.
+/// The owner's own slot `s`, in use so far, is below the guard; the fast path has put head on it. True: it is the newest
+/// and private, and head is on it. False: it stays in use, and head is above it.
+[[gnu::cold, gnu::noinline]] bool regain(worker_core& w, slot& s) noexcept;
+
+/// Ends an activation whose tasks began at `base`: takes off the joined slots that it left.
 [[gnu::cold, gnu::noinline]] void settle(worker_core& w, slot* base) noexcept;
 
 /// Ends the top task of the stack after its sibling threw: takes it off unless somebody else has it, whom it waits for.
