@@ -159,7 +159,7 @@ class task_group {
   platform::atomic<detail::group_rest*> rest_{nullptr};
   std::uint64_t ran_at_once_ = 0;  ///< tasks that run() ran itself, mostly because the stack was full
   std::stop_token stop_;
-  int unwinding_ = 0;  ///< exceptions in flight when it was made, since its activation began
+  unsigned int unwinding_ = 0;  ///< exceptions in flight when it was made, since its activation began
   platform::atomic<bool> canceled_{false};
   platform::atomic<bool> lost_exception_{false};  ///< there was no memory to keep one
 };
@@ -287,12 +287,13 @@ inline void task_group::take_off(detail::worker_core& w, detail::slot* newest) n
   last_ = newest;
   if (newest != first_) return;
   w.end_run(newest);
-  first_ = w.run_at(newest).older_first;
-  last_ = w.run_at(newest).older_last;
+  const detail::group_run& ended = w.run_at(newest);
+  first_ = ended.older_first;
+  last_ = first_ == nullptr ? nullptr : ended.older_last;
 }
 
 template <class Closure, class Stored>
-void task_group::push(detail::worker_core& w, Stored&& stored) noexcept {
+[[gnu::always_inline]] inline void task_group::push(detail::worker_core& w, Stored&& stored) noexcept {
   if (w.head.load() != last_ && detail::top_is_joined(w)) [[unlikely]]
     detail::drop_joined(w);
   detail::slot& s = *w.head.load();

@@ -136,25 +136,33 @@ void leave_joined(worker& w, slot& s) noexcept {
   s.state.store(task_state{.status = task_status::done}.pack(), std::memory_order_relaxed);  // nobody else has it
 }
 
-void drop_joined(worker_core& core) noexcept {
-  auto& w = static_cast<worker&>(core);
-  const busy_section here(w);
-  while (top_is_joined(w)) join_newest(w, *(w.head.load() - 1));
-}
-
 namespace {
+
+/// Takes the newest slot off, a joined one.
+void drop_newest(worker& w) noexcept {
+  slot& s = *(w.head.load() - 1);
+  w.end_run(&s);  // if it is the first of one
+  join_newest(w, s);
+}
 
 /// The fast path has put head on a slot. Puts it above the newest that is not joined. True: that is this slot.
 bool find_head_again(worker& w, slot& s) noexcept {
+  while (w.newest_run.load() > &s && w.newest_run.load()->run.load() == &run_joined) w.end_run(w.newest_run.load());
   slot* head = std::max(&s + 1, w.split.load());
   slot* const run = w.newest_run.load();
-  if (run != nullptr && run > &s) head = std::max(head, end_of_run(*run));
+  if (run > &s) head = std::max(head, end_of_run(*run));
   w.head.store(head);
-  while (w.head.load() != &s + 1 && top_is_joined(w)) join_newest(w, *(w.head.load() - 1));
+  while (w.head.load() != &s + 1 && top_is_joined(w)) drop_newest(w);
   return w.head.load() == &s + 1;
 }
 
 }  // namespace
+
+void drop_joined(worker_core& core) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  while (top_is_joined(w)) drop_newest(w);
+}
 
 join_result join_guarded(worker_core& core, slot& s) noexcept {
   auto& w = static_cast<worker&>(core);
@@ -178,7 +186,7 @@ void settle(worker_core& core, slot* base) noexcept {
   const busy_section here(w);
   while (w.head.load() != base) {
     assert(top_is_joined(w));
-    join_newest(w, *(w.head.load() - 1));
+    drop_newest(w);
   }
 }
 

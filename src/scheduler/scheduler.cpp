@@ -1,5 +1,3 @@
-#include <exception>
-
 #include <filch/combinations.hpp>
 #include <filch/scheduler.hpp>
 
@@ -43,12 +41,9 @@ namespace detail {
 attachment::attachment(scheduler& home) {
   worker& w = home.core().sit_down();
   w.frame = this;
-  w.unwinding = std::uncaught_exceptions();
   w.outer = worker::of_this_thread();
-  platform::signal_fence();  // a handler goes that way
-  self = &w;
   worker_ = &w;
-  w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
+  w.begin_on_this_thread();
   w.begin_work();
   w.busy.store(false);
 }

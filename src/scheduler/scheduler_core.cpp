@@ -133,9 +133,8 @@ void scheduler_core::get_up(worker& w) noexcept {
 }
 
 void scheduler_core::work(worker& w) noexcept {
-  self = &w;
+  w.begin_on_this_thread();
   platform::accept_interrupts();
-  w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
   patience spinning = patience::of_searches();
   idle_.begin_search();
   // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.

@@ -14,6 +14,14 @@
 #include "worker/worker.hpp"
 
 namespace filch {
+namespace {
+
+/// Since the innermost activation of the worker began.
+unsigned int exceptions_in_flight(const detail::worker_core& w) noexcept {
+  return w.in_flight == nullptr ? static_cast<unsigned int>(std::uncaught_exceptions()) : *w.in_flight - w.unwinding;
+}
+
+}  // namespace
 
 // The group may use the task stack of the worker that constructs it if it lies on the C++ stack of what the worker
 // runs. Not inlined: its own frame has to lie below everything of its caller.
@@ -21,14 +29,14 @@ namespace filch {
   const detail::worker_core& w = *detail::self;
   // On the heap the group may be waited for by anybody, who would not see what lies on this worker's stack.
   const std::less<const void*> below;
-  unwinding_ = std::uncaught_exceptions() - w.unwinding;
+  unwinding_ = exceptions_in_flight(w);
   if (&w == &detail::foreign_worker || !below(__builtin_frame_address(0), this) || !below(this, w.frame)) return;
   frame_ = w.frame;
 }
 
 void task_group::end() {
   const detail::worker_core& w = *detail::self;
-  if (std::uncaught_exceptions() - w.unwinding > unwinding_) cancel();
+  if (exceptions_in_flight(w) > unwinding_) cancel();
   if (last_ != nullptr) {
     if (!on_stack_of(w)) {
       static_cast<void>(std::fputs("filch: a task_group with tasks, on the C++ stack of one task, is destroyed by "
@@ -71,22 +79,19 @@ void task_group::wait_on_stack(detail::worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);
   const detail::busy_section here(w);
   while (last_ != nullptr) {
-    if (detail::top_is_joined(w)) detail::drop_joined(w);
+    if (w.must_attend(last_)) detail::attend(w);
+    if (w.head.load() != last_ && detail::top_is_joined(w)) detail::drop_joined(w);
     const bool newest = w.head.load() == last_;
     detail::slot& s = *(last_ - 1);
+    const bool offered = w.split.load() > &s;
     take_off(w, &s);
     if (newest) {
       w.head.store(&s);
-      platform::signal_fence();
-      if (w.split.load() > &s) {
-        if (detail::join_newest(w, s) != detail::join_result::reclaimed) continue;
-      } else if (w.must_attend(&s)) {
-        detail::attend(w);
-      }
+      if (offered && detail::join_newest(w, s) != detail::join_result::reclaimed) continue;
       const detail::open_section task(w);
       s.run.load()(s, detail::run_by::owner);
     } else {
-      if (w.split.load() <= &s || detail::join_in_place(w, s) == detail::join_result::reclaimed) {
+      if (!offered || detail::join_in_place(w, s) == detail::join_result::reclaimed) {
         const auto run = s.run.load();
         s.run.store(&detail::run_in_use);  // the slot stays, and may be offered again
         const detail::open_section task(w);

@@ -1,7 +1,6 @@
 #include "worker/worker.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include <filch/detail/bag_part.hpp>
@@ -11,6 +10,7 @@
 
 #include "deque/split_deque.hpp"
 #include "platform/clock.hpp"
+#include "platform/exceptions.hpp"
 #include "platform/thread.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
@@ -61,6 +61,14 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
   end = base + slots_in(stack_bytes);
   home = &own_home;
   sites = &own_sites_;
+}
+
+void worker::begin_on_this_thread() noexcept {
+  in_flight = &platform::exceptions_of_this_thread().uncaught;
+  unwinding = *in_flight;
+  platform::signal_fence();  // a handler comes by `self`
+  detail::self = this;
+  thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
 }
 
 // 0 says that nobody has asked.
@@ -121,7 +129,7 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
   if (outer_wait != nullptr) awaited_group.store(nullptr, std::memory_order_relaxed);
   detail::loop_site* const outer_site = std::exchange(site, nullptr);
   detail::slot* const outer_floor = std::exchange(floor, own_base);
-  const int outer_unwinding = std::exchange(unwinding, std::uncaught_exceptions());
+  const unsigned int outer_unwinding = std::exchange(unwinding, *in_flight);
   innermost_ = &here;
   frame = &here;
   begin_work();

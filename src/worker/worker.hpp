@@ -96,6 +96,9 @@ class worker : public detail::worker_core {
     asked_ns.store(0, std::memory_order_relaxed);
     attention.store(end, std::memory_order_seq_cst);
   }
+  /// Owner, in its own code: the calling thread is this worker from now on.
+  void begin_on_this_thread() noexcept;
+
   /// Owner. It begins a task, and will have something to give. Whoever asked before waits for that from now on.
   void begin_work() noexcept {
     asked_ns.store(0, std::memory_order_relaxed);            // [IN1]

@@ -28,10 +28,10 @@ struct loop_frame;
 /// Consecutive tasks of one group on a task stack, in spawn order. A group has one run while it is the innermost, and
 /// further ones where other tasks lie in between. Kept beside its first slot.
 struct group_run {
-  slot* outer;        ///< first slot of the worker's next older run that is not empty; null: none
-  slot* inner;        ///< the same of the next newer one
+  slot* outer;        ///< first slot of the worker's next older run; null: none
   slot* older_first;  ///< the same group's next older run; null: none
-  slot* older_last;   ///< one past its newest task
+  slot* older_last;   ///< one past its newest task; if there is one
+  slot* unused;       ///< so that the address of a run is found by a shift
 };
 
 struct alignas(64) worker_core {
@@ -42,12 +42,14 @@ struct alignas(64) worker_core {
   /// Of the taken task or root it is in: an address above all frames of that on the C++ stack. None: where no group
   /// lies.
   const void* frame = this;
-  platform::local<slot*> newest_run;  ///< first slot of the newest run of a group; null: no group has tasks here
+  /// First slot of the newest run of a group; null: none. It may have ended, its slots are joined then.
+  platform::local<slot*> newest_run;
   platform::local<slot*> split;       ///< tasks at or above it are private; the owner's copy of what thieves see
   slot* base = nullptr;               ///< first slot of the task stack; any thread
   group_run* runs = nullptr;          ///< beside the slots: runs[i] is of the run that begins at base[i]
   slot* floor = nullptr;              ///< where the tasks of its innermost activation begin
-  int unwinding = 0;                  ///< exceptions in flight when its innermost activation began
+  const unsigned int* in_flight = nullptr;  ///< exceptions in flight on its thread
+  unsigned int unwinding = 0;               ///< the same when its innermost activation began
   loop_sites* sites = nullptr;
   loop_site* site = nullptr;             ///< of the chunk it is in
   platform::local<loop_frame*> loops;    ///< the innermost of those in progress
@@ -81,23 +83,19 @@ struct alignas(64) worker_core {
   [[nodiscard]] group_run& run_at(const slot* first) const noexcept { return runs[first - base]; }
   /// A run begins at head.
   void begin_run(slot* first, slot* older_first, slot* older_last) noexcept {
-    slot* const outer = newest_run.load();
-    run_at(first) = {outer, nullptr, older_first, older_last};
-    if (outer != nullptr) run_at(outer).inner = first;
+    group_run& run = run_at(first);
+    run.outer = newest_run.load();
+    run.older_first = older_first;
+    run.older_last = older_last;
     platform::signal_fence();
     newest_run.store(first);
     guard.store(first);  // no task is newer, and an interrupt moves split only up to head
   }
-  /// The run that begins there has no task left.
+  /// The run that begins there has no task left. Below newer runs it stays in the list until its slots go.
   void end_run(const slot* first) noexcept {
-    const group_run& ended = run_at(first);
-    if (ended.outer != nullptr) run_at(ended.outer).inner = ended.inner;
-    if (ended.inner != nullptr) {
-      run_at(ended.inner).outer = ended.outer;
-    } else {
-      newest_run.store(ended.outer);
-      set_guard();
-    }
+    if (newest_run.load() != first) return;
+    newest_run.store(run_at(first).outer);
+    set_guard();
   }
 
   /// True when a push into `s` has to take the slow path.

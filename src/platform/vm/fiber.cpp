@@ -5,9 +5,9 @@
 #include <string>
 
 #include <boost/context/detail/fcontext.hpp>
-#include <cxxabi.h>
-
 #include <filch/detail/worker_core.hpp>
+
+#include "platform/exceptions.hpp"
 
 namespace filch::platform::vm {
 namespace {
@@ -15,16 +15,6 @@ namespace {
 namespace context = boost::context::detail;
 
 constexpr std::uint64_t canary = 0x6669'6c63'6820'766dULL;
-
-/// The runtime's record of a thread's exceptions (Itanium C++ ABI, section 2.2.2).
-struct exception_globals {
-  void* caught;
-  unsigned int uncaught;
-};
-
-exception_globals& current_exceptions() noexcept {
-  return *reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
-}
 
 }  // namespace
 
@@ -60,7 +50,7 @@ void fiber_set::prepare(fiber& f) {
 
 void fiber_set::change(fiber& to) noexcept {
   fiber& here = *running_;
-  exception_globals& exceptions = current_exceptions();
+  exception_globals& exceptions = exceptions_of_this_thread();
   here.exceptions_ = exceptions.caught;
   here.uncaught_ = exceptions.uncaught;
   here.self_ = filch::detail::self;
