@@ -1,3 +1,4 @@
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 
@@ -165,6 +166,111 @@ void explore_nested(const options& chosen) {
   ran.check_all();
 }
 
+/// The wait for one group holds a lock that tasks of a newer one want, whoever has taken those.
+void explore_locked_wait(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  pool.run([&] {
+    platform::mutex lock;
+    task_group older;
+    older.run([&] { ran.ran(0); });
+    task_group newer;
+    for (std::size_t i = 1; i < 3; ++i) {
+      newer.run([&, i] {
+        const std::lock_guard held(lock);
+        ran.ran(i);
+      });
+    }
+    {
+      const std::lock_guard held(lock);
+      older.wait();
+      check(ran.has_run(0), "a group was not waited for");
+    }
+    newer.wait();
+  });
+  ran.check_all();
+}
+
+/// A branch leaves tasks of a group above the slot that is joined, under a lock that these want.
+void explore_left_behind(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  payload results[3];
+  pool.run([&] {
+    platform::mutex lock;
+    std::optional<task_group> outer;
+    {
+      std::unique_lock held(lock, std::defer_lock);
+      fork_join(
+          [&] {
+            outer.emplace();
+            for (std::size_t i = 0; i < 2; ++i) {
+              outer->run([&, i] {
+                const std::lock_guard mine(lock);
+                ran.ran(i);
+                results[i].store(1);
+              });
+            }
+            held.lock();
+          },
+          [&] {
+            ran.ran(2);
+            results[2].store(1);
+          });
+      check(results[2].load() == 1, "a result got lost");
+    }
+    outer->wait();
+    check(results[0].load() == 1 && results[1].load() == 1, "a result got lost");
+  });
+  ran.check_all();
+}
+
+/// Tasks of two groups in turn, waited for in a branch and out of order; what is left in the slots is used again.
+void explore_in_place(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(6);
+  pool.run([&] {
+    task_group first;
+    task_group second;
+    for (std::size_t i = 0; i < 2; ++i) {
+      first.run([&, i] { ran.ran(i); });
+      second.run([&, i] { ran.ran(2 + i); });
+    }
+    fork_join(
+        [&] {
+          first.wait();
+          check(ran.has_run(0) && ran.has_run(1), "a group was not waited for");
+        },
+        [&] { ran.ran(4); });
+    second.wait();
+    fork_join([] {}, [&] { ran.ran(5); });
+  });
+  ran.check_all();
+}
+
+/// A closure that forks when it is copied, and again when it ends.
+struct forking_closure {
+  account* ran;
+  std::size_t number;
+  forking_closure(account& to, std::size_t task) : ran(&to), number(task) {}
+  forking_closure(const forking_closure& from) : ran(from.ran), number(from.number) { fork_join([] {}, [] {}); }
+  forking_closure& operator=(const forking_closure&) = delete;
+  ~forking_closure() { fork_join([] {}, [] {}); }
+  void operator()() const { ran->ran(number); }
+};
+
+void explore_built_closures(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(2);
+  pool.run([&] {
+    task_group group;
+    group.run(forking_closure(ran, 0));
+    group.run(forking_closure(ran, 1));
+    group.wait();
+  });
+  ran.check_all();
+}
+
 }  // namespace
 
 void add_groups(scenario_list& to) {
@@ -175,6 +281,14 @@ void add_groups(scenario_list& to) {
                   [=] { explore_detached(small(3, policy, "transitive")); }});
     to.push_back({policy + "_group_nested", "groups in tasks of groups",
                   [=] { explore_nested(small(2, policy, "transitive")); }});
+    to.push_back({policy + "_group_locked_wait", "a wait under a lock that newer tasks want",
+                  [=] { explore_locked_wait(small(3, policy, "transitive")); }});
+    to.push_back({policy + "_group_left_behind", "a branch is joined below tasks of a group, under a lock that they want",
+                  [=] { explore_left_behind(small(3, policy, "transitive")); }});
+    to.push_back({policy + "_group_in_place", "groups filled in turn, waited for in a branch",
+                  [=] { explore_in_place(small(2, policy, "transitive")); }});
+    to.push_back({policy + "_group_built", "closures that fork when they are copied and when they end",
+                  [=] { explore_built_closures(small(2, policy, "transitive")); }});
   }
   for (const std::string policy : {"lace", "receiver", "sender"}) {
     to.push_back({policy + "_group_half", "a group of eight tasks, thieves that get half",
