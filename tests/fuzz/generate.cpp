@@ -70,7 +70,9 @@ class generator {
 
   node work() {
     node n = make(kind::work);
-    n.count = dice_.one_in(3) ? 0 : dice_.one_in(4) ? 100 : 1 + dice_.below(20);
+    // In a loop it is done often.
+    const int longest = std::max(1, static_cast<int>(std::int64_t{200} * work_ / most_.work));
+    n.count = dice_.one_in(2) ? 0 : std::min(longest, dice_.one_in(4) ? 100 : 1 + dice_.below(20));
     return n;
   }
 
