@@ -107,7 +107,7 @@ class machine {
   std::atomic<long> closures{0};  ///< that exist
 
  private:
-  static constexpr std::size_t most_ranks = 64;
+  static constexpr std::size_t most_ranks = 8;
 
   std::uint64_t run_statement(const node& n, std::uint64_t x, const at& here);
   std::uint64_t fork(const node& n, std::uint64_t x, const at& here);

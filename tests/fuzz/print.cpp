@@ -164,7 +164,8 @@ class printer {
 
   void print_recursion(const node& n, int d) {
     const std::string f = fmt::format("f{}", n.id);
-    print_lambda("const auto " + f + " = [&](const auto& self, int depth) -> void {", n.parts[0], d, "depth", "");
+    line(d, "const auto " + f + " = [&](const auto& self, int depth) -> void {");
+    print_block(n.parts[0], d + 1, "depth");
     line(d + 1, "if (depth == 0) return;");
     switch (shape(n.way)) {
       case shape::forks:
