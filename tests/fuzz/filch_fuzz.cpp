@@ -6,6 +6,8 @@
 //   filch_fuzz --seconds 60 --without locks,guests  some constructs left out
 //   filch_fuzz --seed 17 --print                    the program, as code
 //
+// filch_explore_fuzz is the same on the explorer; see trial.hpp.
+//
 // Exit status: 0 nothing found, 1 a failure, 2 a command line that makes no sense.
 #include <algorithm>
 #include <chrono>
@@ -17,11 +19,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "interpret.hpp"
 #include "minimise.hpp"
 #include "oracle.hpp"
 #include "program.hpp"
 #include "subprocess.hpp"
+#include "trial.hpp"
 
 namespace filch::fuzz {
 namespace {
@@ -30,14 +32,14 @@ struct session {
   std::uint64_t seed = 1;
   std::uint64_t programs = ~std::uint64_t{0};
   double seconds = 10;
-  int repetitions = 8;  ///< of each program
+  int repetitions = this_trial.repetitions;  ///< of each program
   double patience = 20;
   int workers = 0;
   std::string policy;
   bool minimise = false;
   int minimise_seconds = 90;
   bool go_on = false;
-  size_limits most;
+  size_limits most = this_trial.most;
   features wanted;
 };
 
@@ -51,7 +53,9 @@ program make(const session& s, std::uint64_t seed) {
     if (s.policy.empty()) continue;
     o = {.workers = o.workers, .policy = s.policy, .join = "transitive", .stack_bytes = o.stack_bytes};
   }
-  repair(p, s.wanted);
+  features wanted = s.wanted;
+  adapt(p, wanted);
+  repair(p, wanted);
   return p;
 }
 
@@ -60,35 +64,24 @@ std::string kind_of(const std::string& what) { return what.substr(0, what.find('
 
 program minimised(const session& s, const program& p, const verdict& found) {
   // A race may need many runs. Who hangs in this way is given less time: it is run alone.
-  const double patience = std::min(s.patience, 3.0);
   const auto fails = [&](const program& candidate) {
     const prediction expected = predict(candidate);
     const verdict v = in_child(
         [&](progress& so_far) {
           const auto begun = clock::now();
-          while (seconds_since(begun) < 1.5) {
-            interpreter runner(candidate, expected);
-            for (int k = 0; k < 50 && seconds_since(begun) < 1.5; ++k) {
-              runner.run();
-              so_far.step(0);
-            }
-          }
+          while (seconds_since(begun) < 1.5) try_program(candidate, expected, s.repetitions, so_far);
         },
-        patience, true);
+        std::min(s.patience, 3.0), true);
     return v.failed && kind_of(v.what) == kind_of(found.what);
   };
   return minimise(p, s.wanted, fails, std::chrono::seconds(s.minimise_seconds));
 }
 
-void report(const session& s, const verdict& found) {
-  const program p = make(s, found.mark);
-  std::printf("FAILED seed %llu after %llu programs: %s\n", static_cast<unsigned long long>(found.mark),
-              static_cast<unsigned long long>(found.steps), found.what.c_str());
-  if (s.minimise) {
-    std::printf("%s", print(minimised(s, p, found)).c_str());
-  } else {
-    std::printf("%s", print(p).c_str());
-  }
+void report(const session& s, std::uint64_t seed, std::uint64_t programs, const verdict& found) {
+  const program p = make(s, seed);
+  std::printf("FAILED seed %llu after %llu programs: %s\n", static_cast<unsigned long long>(seed),
+              static_cast<unsigned long long>(programs), found.what.c_str());
+  std::printf("%s", print(s.minimise ? minimised(s, p, found) : p).c_str());
   std::fflush(stdout);
 }
 
@@ -96,28 +89,21 @@ int run(const session& s) {
   std::uint64_t ran = 0;
   std::uint64_t failures = 0;
   const auto begun = clock::now();
-  std::uint64_t next = s.seed;
-  while (ran < s.programs && seconds_since(begun) < s.seconds) {
+  while (ran < s.programs && seconds_since(begun) < s.seconds && (failures == 0 || s.go_on)) {
     const verdict v = in_child(
         [&](progress& so_far) {
-          // A process after each hundred, so that little is lost and much is seen.
-          for (std::uint64_t k = 0; k < 100 && ran + k < s.programs && seconds_since(begun) < s.seconds; ++k) {
-            so_far.step(next + k);
-            const program p = make(s, next + k);
-            const prediction expected = predict(p);
-            interpreter runner(p, expected);
-            for (int r = 0; r < s.repetitions; ++r) runner.run();
+          // A new process now and then: the default scheduler is never destroyed.
+          for (std::uint64_t k = ran; k < ran + 100 && k < s.programs && seconds_since(begun) < s.seconds; ++k) {
+            so_far.begin_program();
+            const program p = make(s, s.seed + k);
+            try_program(p, predict(p), s.repetitions, so_far);
           }
         },
         s.patience, false);
-    ran += v.steps;
-    next += v.steps;
+    ran += v.programs;
     if (!v.failed) continue;
     ++failures;
-    verdict told = v;
-    told.steps = ran;
-    report(s, told);
-    if (!s.go_on) break;
+    report(s, s.seed + ran - 1, ran, v);
   }
   std::printf("%llu programs, each %d times, %.0f s, %llu failed\n", static_cast<unsigned long long>(ran), s.repetitions,
               seconds_since(begun), static_cast<unsigned long long>(failures));
@@ -125,7 +111,7 @@ int run(const session& s) {
 }
 
 int parse_and_run(int argc, char** argv) {
-  CLI::App app{"Runs programs that nobody has written, and compares them with their serial elision."};
+  CLI::App app{std::string(this_trial.about)};
   session s;
   std::vector<std::string> without;
   std::vector<std::string> with;
@@ -152,7 +138,7 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "filch_fuzz: %s; see --help\n", error.what());
+    std::fprintf(stderr, "%s: %s; see --help\n", std::string(this_trial.name).c_str(), error.what());
     return 2;
   }
   if (programs->count() != 0 && seconds->count() == 0) s.seconds = 1e9;

@@ -14,7 +14,7 @@ std::uint64_t dice::next() {
 
 namespace {
 
-constexpr int ranks = 5;
+constexpr int ranks = 3;
 constexpr int deepest = 6;
 
 class generator {
@@ -94,6 +94,7 @@ class generator {
       case 5: {
         node n = make(kind::fork);
         n.flag = dice_.one_in(3);
+        if (dice_.one_in(6)) n.count = 1 + dice_.below(ranks);
         const int branches = dice_.one_in(3) ? 3 + dice_.below(2) : 2;
         for (int k = 0; k < branches; ++k) n.parts.push_back(part(depth));
         return n;
@@ -204,7 +205,7 @@ class generator {
     node n = make(kind::group);
     const int where = dice_.below(8);
     n.way = where < 4 ? int(place::stack) : where < 5 ? int(place::late) : where < 6 ? int(place::heap) : where < 7 ? int(place::shared) : int(place::misused);
-    n.count = 1 + dice_.below(ranks);
+    n.count = 1 + dice_.below(ranks + 1);
     n.flag = dice_.one_in(6);
     n.quiet = dice_.one_in(2);
     groups_.push_back(n.id);
@@ -227,15 +228,18 @@ class generator {
     block first{make_it};
     for (int k = dice_.below(4); k >= 0; --k) first.push_back(run(group, depth));
     n.parts = {std::move(first), part(depth)};
+    if (dice_.one_in(2)) n.count = 1 + dice_.below(ranks);
     return n;
   }
 
   node about_group(int depth) {
     const int group = groups_[groups_.size() - 1 - static_cast<std::size_t>(dice_.below(std::min(3, int(groups_.size()))))];
-    switch (dice_.below(10)) {
+    switch (dice_.below(12)) {
       case 0:
       case 1:
         return wait(group, depth);
+      case 4:
+        return work();
       case 2: {
         node n = make(kind::cancel);
         n.group = group;

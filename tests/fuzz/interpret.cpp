@@ -23,10 +23,22 @@ struct tossed {
   std::uint64_t x;
 };
 
-/// A mutex, and whether it is one.
-struct guarded {
-  mutex lock;
-  plain<int> inside{0};
+/// A mutex that looks whether it is one.
+class guarded {
+ public:
+  void lock() {
+    mutex_.lock();
+    if (inside_.load()) fail("wrong: two hold a mutex");
+    inside_.store(true);
+  }
+  void unlock() {
+    inside_.store(false);
+    mutex_.unlock();
+  }
+
+ private:
+  mutex mutex_;
+  plain<bool> inside_{false};
 };
 
 /// C++ stack of the calling thread since its first look in this run.
@@ -119,7 +131,6 @@ class machine {
   std::uint64_t group(const node& n, std::uint64_t x, const at& here);
   void run_task(const node& n, std::uint64_t x, const at& here);
   void wait(const node& n, std::uint64_t x, const at& here);
-  std::uint64_t lock(const node& n, std::uint64_t x, const at& here);
   std::uint64_t attempt(const node& n, std::uint64_t x, const at& here);
   std::uint64_t guests(const node& n, std::uint64_t x, const at& here);
   std::uint64_t recurse(const node& n, std::uint64_t x, at here, int depth);
@@ -288,8 +299,10 @@ std::uint64_t machine::run_statement(const node& n, std::uint64_t x, const at& h
     case kind::cancel:
       if (task_group* const g = scope_of(n, here).group) g->cancel();
       return x;
-    case kind::lock:
-      return lock(n, x, here);
+    case kind::lock: {
+      const std::lock_guard hold(locks_[static_cast<std::size_t>(n.count)]);
+      return run_block(n.parts[0], with(here, part_of(x, 0)));
+    }
     case kind::attempt:
       return attempt(n, x, here);
     case kind::guard: {
@@ -308,9 +321,12 @@ std::uint64_t machine::run_statement(const node& n, std::uint64_t x, const at& h
 }
 
 std::uint64_t machine::fork(const node& n, std::uint64_t x, const at& here) {
+  std::unique_lock held(locks_[static_cast<std::size_t>(n.count)], std::defer_lock);
   const auto part = [&](int k) {
-    return [this, &n, x, &here, k] {
-      return run_block(n.parts[static_cast<std::size_t>(k)], inside(here, x, k, here.i));
+    return [this, &n, x, &here, k, &held] {
+      const std::uint64_t value = run_block(n.parts[static_cast<std::size_t>(k)], inside(here, x, k, here.i));
+      if (k == 0 && n.count != 0) held.lock();  // the first branch is the calling thread's
+      return value;
     };
   };
   std::array<std::uint64_t, 4> v{};
@@ -505,17 +521,6 @@ void machine::wait(const node& n, std::uint64_t x, const at& here) {
   } else if (!expected.cancelled && !expected.perhaps) {
     fail("wrong: a group is cancelled that nobody cancelled");
   }
-}
-
-std::uint64_t machine::lock(const node& n, std::uint64_t x, const at& here) {
-  guarded& g = locks_[static_cast<std::size_t>(n.count)];
-  const std::lock_guard hold(g.lock);
-  g.inside.store(g.inside.load() + 1);
-  const at_exit leave([&] {
-    if (g.inside.load() != 1) fail("wrong: two hold a mutex");
-    g.inside.store(0);
-  });
-  return run_block(n.parts[0], with(here, part_of(x, 0)));
 }
 
 std::uint64_t machine::attempt(const node& n, std::uint64_t x, const at& here) {

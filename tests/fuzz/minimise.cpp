@@ -22,6 +22,11 @@ int statements_of(program& p) {
   return all;
 }
 
+/// Is the count a number of something, and not a name?
+bool counts(const node& n) {
+  return n.what != kind::toss && n.what != kind::group && n.what != kind::lock && n.what != kind::fork;
+}
+
 /// How one statement can be made simpler, the boldest way first. False: not in that way.
 bool simplify(block& in, std::size_t k, int way) {
   node& n = in[k];
@@ -43,12 +48,11 @@ bool simplify(block& in, std::size_t k, int way) {
       n.parts.pop_back();
       return true;
     case 3:
-      return n.what != kind::toss && n.what != kind::group && n.what != kind::lock && n.count > 1 && put(n.count, 1);
+      return counts(n) && n.count > 1 && put(n.count, 1);
     case 4:
-      return n.what != kind::toss && n.what != kind::group && n.what != kind::lock && n.count > 3 &&
-             put(n.count, n.count / 2);
+      return counts(n) && n.count > 3 && put(n.count, n.count / 2);
     case 5:
-      return n.what != kind::toss && n.what != kind::group && n.what != kind::lock && n.count > 2 && put(n.count, n.count - 1);
+      return counts(n) && n.count > 2 && put(n.count, n.count - 1);
     case 6:
       return put(n.chain, 0);
     case 7:
@@ -62,7 +66,7 @@ bool simplify(block& in, std::size_t k, int way) {
     case 11:
       return n.what == kind::toss && put(n.count, -1);
     case 12:
-      return n.what == kind::work && put(n.count, 0);
+      return (n.what == kind::work || n.what == kind::fork) && put(n.count, 0);
     default:
       return false;
   }

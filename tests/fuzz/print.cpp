@@ -39,11 +39,7 @@ class printer {
       case kind::toss:
         return line(d, (n.count == -1 ? "" : "if (" + i + " == " + number(n.count) + ") ") + "throw " + id + ";");
       case kind::fork:
-        line(d, n.flag ? "parallel_invoke(" : "fork_join(");
-        for (std::size_t k = 0; k < n.parts.size(); ++k) {
-          print_lambda("[&]", n.parts[k], d + 1, i, k + 1 == n.parts.size() ? ");" : ",");
-        }
-        return;
+        return print_fork(n, d, i);
       case kind::group:
         return print_group(n, d, i);
       case kind::make:
@@ -100,6 +96,26 @@ class printer {
 
  private:
   static std::string group_of(const node& n) { return fmt::format("g{}_.", n.group); }
+
+  void print_fork(const node& n, int d, const std::string& i) {
+    if (n.count != 0) {
+      line(d, "{");
+      line(++d, "std::unique_lock hold(mutex" + number(n.count) + ", std::defer_lock);");
+    }
+    line(d, n.flag ? "parallel_invoke(" : "fork_join(");
+    for (std::size_t k = 0; k < n.parts.size(); ++k) {
+      const char* const after = k + 1 == n.parts.size() ? ");" : ",";
+      if (k == 0 && n.count != 0) {
+        line(d + 1, "[&] {");
+        print_block(n.parts[k], d + 2, i);
+        line(d + 2, "hold.lock();");
+        line(d + 1, std::string("}") + after);
+      } else {
+        print_lambda("[&]", n.parts[k], d + 1, i, after);
+      }
+    }
+    if (n.count != 0) line(d - 1, "}");
+  }
 
   void print_group(const node& n, int d, const std::string& i) {
     const std::string name = fmt::format("g{}", n.id);

@@ -17,7 +17,7 @@ namespace filch::fuzz {
 enum class kind : std::uint8_t {
   work,      ///< count: how long
   toss,      ///< throws; count: only where i is that, or -1
-  fork,      ///< fork_join of the parts; flag: parallel_invoke
+  fork,      ///< fork_join of the parts; flag: parallel_invoke; count: mutex from the end of the first part on, or 0
   group,     ///< a scope with a group (see place) around parts[0]; count: floor of locks; flag: cancellable; quiet
   make,      ///< makes the group, whose place is `late`
   run,       ///< a task parts[0] for the group; way: see closure; parts[1]: what copying the closure does

@@ -53,6 +53,7 @@ struct rules {
 bool uses(const block& statements, const std::set<kind>& any) {
   return std::any_of(statements.begin(), statements.end(), [&](const node& n) {
     if (any.contains(n.what)) return true;
+    if (n.what == kind::fork && n.count != no_rank && any.contains(kind::lock)) return true;
     if (n.what == kind::group && n.way == int(place::shared) && any.contains(kind::guests)) return true;
     return std::any_of(n.parts.begin(), n.parts.end(), [&](const block& part) { return uses(part, any); });
   });
@@ -118,7 +119,12 @@ class repairs {
       case kind::toss:
         return at.may_throw && wanted_.has("exceptions") ? verdict::keep : verdict::drop;
       case kind::fork:
-        for (std::size_t k = 0; k < n.parts.size(); ++k) repair_block(n.parts[k], at.aside(k == 0));
+        if (n.count <= at.held || !wanted_.has("locks")) n.count = no_rank;
+        for (std::size_t k = 0; k < n.parts.size(); ++k) {
+          rules in = at.aside(k == 0);
+          if (k != 0) in.held = std::max(in.held, n.count);
+          repair_block(n.parts[k], in);
+        }
         return wanted_.has("forks") ? verdict::keep : verdict::unwrap;
       case kind::loop:
       case kind::reduce:

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -15,15 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "environment.hpp"
-
 namespace filch::fuzz {
 namespace {
 
 /// What child and parent both see.
 struct blackboard {
   std::atomic<std::uint64_t> steps{0};
-  std::atomic<std::uint64_t> mark{0};
+  std::atomic<std::uint64_t> programs{0};
   std::atomic<bool> told{false};
   char text[512] = {};
 };
@@ -41,16 +40,18 @@ constexpr int failed_status = 3;
 
 }  // namespace
 
-void fail(const std::string& what) {
+void end_child(const std::string& what) {
   blackboard& board = shared_board();
   if (!board.told.exchange(true)) std::strncpy(board.text, what.c_str(), sizeof(board.text) - 1);
   _exit(failed_status);
 }
 
-void progress::step(std::uint64_t mark) {
-  shared_board().mark.store(mark);
-  ++shared_board().steps;
+// relaxed, all of them: they order nothing, neither here nor in the program that is run.
+void progress::begin_program() {
+  shared_board().programs.fetch_add(1, std::memory_order_relaxed);
+  step();
 }
+void progress::step() { shared_board().steps.fetch_add(1, std::memory_order_relaxed); }
 
 verdict in_child(const std::function<void(progress&)>& body, double patience_s, bool quiet) {
   blackboard& board = *new (&shared_board()) blackboard;
@@ -76,7 +77,7 @@ verdict in_child(const std::function<void(progress&)>& body, double patience_s, 
   for (std::int64_t nap_ns = 100'000; waitpid(child, &status, WNOHANG) == 0; nap_ns = std::min<std::int64_t>(2 * nap_ns, 5'000'000)) {
     const timespec nap{0, nap_ns};
     nanosleep(&nap, nullptr);
-    const std::uint64_t now = board.steps.load();
+    const std::uint64_t now = board.steps.load(std::memory_order_relaxed);
     if (now != seen) {
       seen = now;
       last = clock::now();
@@ -91,8 +92,7 @@ verdict in_child(const std::function<void(progress&)>& body, double patience_s, 
   if (!v.failed && WIFEXITED(status) && WEXITSTATUS(status) != 0) {
     v = {true, board.told ? board.text : "crashed: exit status " + std::to_string(WEXITSTATUS(status))};
   }
-  v.steps = board.steps.load();
-  v.mark = board.mark.load();
+  v.programs = board.programs.load(std::memory_order_relaxed);
   return v;
 }
 

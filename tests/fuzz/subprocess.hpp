@@ -10,16 +10,19 @@ namespace filch::fuzz {
 /// What became of the process.
 struct verdict {
   bool failed = false;
-  std::string what;         ///< "wrong: ...", "stack: ...", "crashed: ...", "hangs: ..."
-  std::uint64_t steps = 0;  ///< of the last that it said
-  std::uint64_t mark = 0;   ///< likewise
+  std::string what;            ///< "wrong: ...", "stack: ...", "crashed: ...", "hangs"
+  std::uint64_t programs = 0;  ///< that it began
 };
 
 /// The body says how far it has come. Whoever says nothing for `patience_s` hangs.
 class progress {
  public:
-  void step(std::uint64_t mark);
+  void begin_program();
+  void step();
 };
+
+/// In the child: something is wrong. Nothing is tidied up, for everything may be spoilt.
+[[noreturn]] void end_child(const std::string& what);
 
 /// Calls body in a child process. Call it from a process with one thread.
 /// @param quiet  what the child prints is thrown away.

@@ -9,10 +9,11 @@
 
 #include <filch/platform/memory.hpp>
 
+#include "subprocess.hpp"
+
 namespace filch::fuzz {
 
-/// Ends the process: what has failed may have spoiled everything. See subprocess.hpp.
-[[noreturn]] void fail(const std::string& what);
+[[noreturn]] inline void fail(const std::string& what) { end_child(what); }
 
 using mutex = std::mutex;
 
