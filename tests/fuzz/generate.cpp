@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <filch/combinations.hpp>
@@ -80,7 +81,7 @@ class generator {
     --left_;
     if (depth > deepest) return work();
     if (!groups_.empty() && !dice_.one_in(3)) return about_group(depth);
-    switch (dice_.below(22)) {
+    switch (dice_.below(24)) {
       case 0:
       case 1:
         return work();
@@ -91,14 +92,8 @@ class generator {
       }
       case 3:
       case 4:
-      case 5: {
-        node n = make(kind::fork);
-        n.flag = dice_.one_in(3);
-        if (dice_.one_in(6)) n.count = 1 + dice_.below(ranks);
-        const int branches = dice_.one_in(3) ? 3 + dice_.below(2) : 2;
-        for (int k = 0; k < branches; ++k) n.parts.push_back(part(depth));
-        return n;
-      }
+      case 5:
+        return fork(depth);
       case 6:
       case 7:
       case 8:
@@ -128,14 +123,16 @@ class generator {
         n.way = dice_.below(2);
         return n;
       }
+      case 21:
+      case 22:
+        return side_by_side(depth, 2 + dice_.below(2));
       case 20: {
-        if (threads_ != 0) return work();
-        ++threads_;
+        if (multiplied_ != 0 || threads_) return work();  // not too many of them
+        threads_ = true;
         node n = wrapped(kind::guests, depth);
         n.count = 1 + dice_.below(std::min(3, most_.threads));
         n.way = dice_.below(2);
         n.flag = dice_.one_in(4);
-        --threads_;
         return n;
       }
       default: {
@@ -146,6 +143,15 @@ class generator {
         return n;
       }
     }
+  }
+
+  node fork(int depth) {
+    node n = make(kind::fork);
+    n.flag = dice_.one_in(3);
+    if (dice_.one_in(6)) n.count = 1 + dice_.below(ranks);
+    const int branches = dice_.one_in(3) ? 3 + dice_.below(2) : 2;
+    for (int k = 0; k < branches; ++k) n.parts.push_back(part(depth));
+    return n;
   }
 
   node wrapped(kind what, int depth) {
@@ -204,7 +210,8 @@ class generator {
   node group(int depth) {
     node n = make(kind::group);
     const int where = dice_.below(8);
-    n.way = where < 4 ? int(place::stack) : where < 5 ? int(place::late) : where < 6 ? int(place::heap) : where < 7 ? int(place::shared) : int(place::misused);
+    n.way = int(std::array{place::stack, place::stack, place::stack, place::late, place::heap, place::shared,
+                           place::misused, place::misused}[static_cast<std::size_t>(where)]);
     n.count = 1 + dice_.below(ranks + 1);
     n.flag = dice_.one_in(6);
     n.quiet = dice_.one_in(2);
@@ -214,6 +221,29 @@ class generator {
     const block more = some(2 + dice_.below(5), depth + 1);
     body.insert(body.end(), more.begin(), more.end());
     if (!dice_.one_in(3)) body.push_back(wait(n.id, depth));
+    groups_.pop_back();
+    n.parts.push_back(std::move(body));
+    return n;
+  }
+
+  /// Groups in each other's scopes, filled and waited for in any order.
+  node side_by_side(int depth, int groups) {
+    node n = make(kind::group);
+    n.way = dice_.one_in(4) ? int(place::heap) : int(place::stack);
+    n.count = 1 + dice_.below(ranks + 1);
+    n.quiet = dice_.one_in(2);
+    groups_.push_back(n.id);
+    const int all = static_cast<int>(groups_.size());
+    block body;
+    for (int k = dice_.below(3); k >= 0; --k) body.push_back(run(groups_.back(), depth + 2));
+    if (groups > 1) {
+      body.push_back(side_by_side(depth + 1, groups - 1));
+    } else {
+      for (int k = dice_.below(5); k >= 0; --k) {
+        const int group = groups_[static_cast<std::size_t>(std::max(0, all - 1 - dice_.below(3)))];
+        body.push_back(dice_.one_in(3) ? run(group, depth + 2) : dice_.one_in(4) ? work() : wait(group, depth));
+      }
+    }
     groups_.pop_back();
     n.parts.push_back(std::move(body));
     return n;
@@ -240,6 +270,8 @@ class generator {
         return wait(group, depth);
       case 4:
         return work();
+      case 5:
+        return dice_.one_in(2) ? fork(depth) : counted(kind::loop, depth);
       case 2: {
         node n = make(kind::cancel);
         n.group = group;
@@ -277,7 +309,7 @@ class generator {
   int left_;
   int work_ = 0;
   int multiplied_ = 0;  ///< loops around
-  int threads_ = 0;     ///< guests around
+  bool threads_ = false;  ///< there are guests
   std::vector<int> groups_;
   program p_;
 };
