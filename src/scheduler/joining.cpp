@@ -62,6 +62,8 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
       }
       continue;
     }
+    // Taken back before, and joined in place since.
+    if (state.status == task_status::reclaimed) return join_result::reclaimed;
     w.waits_for.begin();
     const bool taken = state.status == task_status::taken;
     if (taken && w.rules.help(w, {state.thief, state.epoch}, adopter)) {

@@ -293,6 +293,10 @@ void add_groups(scenario_list& to) {
   for (const std::string policy : {"lace", "receiver", "sender"}) {
     to.push_back({policy + "_group_half", "a group of eight tasks, thieves that get half",
                   [=] { explore_group(small(3, policy, "transitive", true), 8); }});
+    to.push_back({policy + "_group_in_place_half", "groups filled in turn, thieves that get half",
+                  [=] { explore_in_place(small(2, policy, "transitive", true)); }});
+    to.push_back({policy + "_group_left_behind_half", "a branch is joined below tasks of a group, thieves that get half",
+                  [=] { explore_left_behind(small(3, policy, "transitive", true)); }});
   }
   to.push_back(
       {"group_foreign", "a group that two guests fill", [] { explore_foreign_group(small(2, "lace", "transitive")); }});
