@@ -135,7 +135,6 @@ void leave_joined(worker& w, slot& s) noexcept {
   // Offered as an empty task meanwhile: at most a thief's few instructions.
   if (w.split.load() > &s) join_in_place(w, s);
   s.run.store(&run_joined);
-  s.state.store(task_state{.status = task_status::done}.pack(), std::memory_order_relaxed);  // nobody else has it
 }
 
 namespace {

@@ -120,6 +120,13 @@ void worker::answer_interrupt() noexcept {
   interrupted = false;
 }
 
+void worker::pass_joined() noexcept {
+  for (detail::slot* s = split.load(); s < head.load() && s->run.load() == &detail::run_joined; ++s) {
+    s->state.store(task_state{.status = task_status::done}.pack(), std::memory_order_relaxed);  // nobody else has it
+    set_split(s + 1);
+  }
+}
+
 void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept {
   const running here{innermost_, &t, owner,
                      owner == nullptr ? static_cast<const detail::detached_task&>(t).home : nullptr};

@@ -134,10 +134,8 @@ class worker : public detail::worker_core {
   }
 
   /// Owner, nothing of its own is on offer: joined slots at the low end of what is private are passed by, and count as
-  /// taken.
-  void pass_joined() noexcept {
-    while (split.load() < head.load() && split.load()->run.load() == &detail::run_joined) set_split(split.load() + 1);
-  }
+  /// taken and done.
+  void pass_joined() noexcept;
 
   /// Runs a task taken from `owner` (null: a detached task), as a new activation.
   void run_taken(detail::task& t, worker* owner) noexcept;
