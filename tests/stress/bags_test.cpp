@@ -133,6 +133,45 @@ TEST_P(bags, exceptions_lose_no_item_and_run_none_twice) {
   }
 }
 
+/// An item brings the next one and a leaf. A worker that has nothing but the leaf left waits for the thief of the next
+/// one, and then takes from it what comes after that: so do both in turn, and the stack must not grow with it.
+TEST_P(bags, chains_need_no_stack) {
+  constexpr int patience = 50;
+  struct item {
+    std::size_t link;
+    bool leaf;
+  };
+  scheduler s(GetParam().options());
+  for (const sharing how : ways()) {
+    if (how.chunk != 1) continue;  // a single item would not be shared
+    tests::chain_account chain(1000);
+    const std::array<item, 1> root{item{0, false}};
+    s.run([&] {
+      for_each_dynamic(
+          root.begin(), root.end(),
+          [&](item& i, feeder<item>& more) {
+            if (!i.leaf) {
+              chain.begins(i.link);
+              if (i.link + 1 == chain.links.size()) return;
+              more.push({i.link + 1, false});
+              more.push({i.link, true});
+              return;
+            }
+            chain.stack.here();
+            for (int turn = 0; turn < patience && !chain.has_begun(i.link + 1); ++turn) {
+              std::this_thread::yield();
+              // Gives whoever asks what this worker has. With `random` a join may run anything, on top of this.
+              if (GetParam().join != "random") fork_join([] {}, [] {});
+            }
+          },
+          how);
+    });
+    ASSERT_EQ(chain.links.first_not(1), chain.links.size());
+    EXPECT_LT(chain.stack.most(), 64 * 1024U);
+    EXPECT_GT(chain.handed_on(), 0U);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(stress, bags, testing::ValuesIn(tests::configurations({2, 4, 8})), tests::name_of);
 
 }  // namespace
