@@ -1,18 +1,13 @@
 // What the tests share: the configurations that every construct is tried with, and the account of tasks by identity.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -92,64 +87,6 @@ class account {
  private:
   std::size_t size_;
   std::unique_ptr<std::atomic<unsigned>[]> runs_;
-};
-
-/// How much of the C++ stack the calls of here() lie apart, on that thread where it is most.
-class stack_use {
- public:
-  void here() {
-    const auto at = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    static thread_local std::pair<std::uint64_t, range*> mine{};
-    if (mine.first != number_) mine = {number_, &range_of_thread(at)};
-    mine.second->low = std::min(mine.second->low, at);
-    mine.second->high = std::max(mine.second->high, at);
-  }
-  /// For who has seen all calls end.
-  [[nodiscard]] std::size_t most() const {
-    std::size_t most = 0;
-    for (const range& each : ranges_) most = std::max<std::size_t>(most, each.high - each.low);
-    return most;
-  }
-
- private:
-  struct range {
-    std::uintptr_t low;
-    std::uintptr_t high;
-  };
-  range& range_of_thread(std::uintptr_t at) {
-    const std::lock_guard lock(mutex_);
-    return ranges_.emplace_back(range{at, at});
-  }
-  static inline std::atomic<std::uint64_t> made_{0};
-
-  const std::uint64_t number_ = ++made_;  ///< a later one may lie at the same address
-  std::mutex mutex_;
-  std::deque<range> ranges_;
-};
-
-/// A chain of work, each link of which is to be begun by another thread than the one before: as far as there is one
-/// that comes for it in time.
-class chain_account {
- public:
-  explicit chain_account(std::size_t links) : links(links) {}
-  /// A link begins. Links begin one after the other.
-  void begins(std::size_t link) {
-    stack.here();
-    links.ran(link);
-    if (std::exchange(last_, std::this_thread::get_id()) != std::this_thread::get_id()) ++handed_on_;
-    begun_.store(link + 1, std::memory_order_release);
-  }
-  [[nodiscard]] bool has_begun(std::size_t link) const { return begun_.load(std::memory_order_acquire) > link; }
-  /// Links that another thread began than the one before.
-  [[nodiscard]] std::size_t handed_on() const { return handed_on_ - 1; }
-
-  account links;
-  stack_use stack;
-
- private:
-  std::thread::id last_;
-  std::size_t handed_on_ = 0;
-  std::atomic<std::size_t> begun_{0};
 };
 
 }  // namespace filch::tests

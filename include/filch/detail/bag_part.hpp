@@ -71,8 +71,8 @@ class bag_part {
   [[nodiscard]] virtual bag_chunk* cut(std::size_t count) noexcept = 0;
   /// Makes the items of a chunk private, where no others are.
   virtual void put_back(bag_chunk& chunk) noexcept = 0;
-  /// The same for a chunk of another part. Of emptied chunks keeps that one alone: else a part that lives on what others
-  /// have shared would keep all of them.
+  /// The same for a chunk of another part. Of emptied chunks keeps that one alone: else a part that lives on what
+  /// others have shared would keep all of them.
   virtual void adopt(bag_chunk& chunk) noexcept = 0;
   /// Destroys all private items.
   virtual void drop() noexcept = 0;
