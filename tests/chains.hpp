@@ -65,6 +65,13 @@ class chain_account {
   /// Did another thread than the one before begin a link? Whoever has shared the next one is to wait for that.
   [[nodiscard]] bool handed_on() const { return handed_on_.load(std::memory_order_relaxed); }
 
+  /// A turn of waiting. Beyond the first link without a yield, which may take long where others are busy.
+  void wait() const {
+    if (!handed_on()) return std::this_thread::yield();
+    volatile int turns = 50;
+    while (turns != 0) turns = turns - 1;
+  }
+
   account links;
   stack_use stack;
 

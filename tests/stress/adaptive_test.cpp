@@ -194,7 +194,7 @@ class chain_task {
     if (beside_ != 0 && !into_->has_begun(begun_ + 1)) {
       into_->stack.here();
       if (into_->handed_on()) --beside_;
-      std::this_thread::yield();
+      into_->wait();
       return true;
     }
     if (next_ == last_) return false;
@@ -210,7 +210,7 @@ class chain_task {
   }
 
  private:
-  static constexpr int patience = 50;
+  static constexpr int patience = 100;
 
   tests::chain_account* into_;
   std::size_t next_;

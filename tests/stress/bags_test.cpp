@@ -137,7 +137,7 @@ TEST_P(bags, exceptions_lose_no_item_and_run_none_twice) {
 /// An item brings the next one and a leaf. A worker that has nothing but the leaf left waits for the thief of the next
 /// one, and then takes from it what comes after that: so do both in turn, and the stack must not grow with it.
 TEST_P(bags, chains_need_no_stack) {
-  constexpr int patience = 50;
+  constexpr int patience = 100;
   struct item {
     std::size_t link;
     bool leaf;
@@ -160,7 +160,7 @@ TEST_P(bags, chains_need_no_stack) {
             }
             chain.stack.here();
             for (int turn = 0; !chain.has_begun(i.link + 1) && (turn < patience || !chain.handed_on()); ++turn) {
-              std::this_thread::yield();
+              chain.wait();
               // Gives whoever asks what this worker has. With `random` a join may run anything, on top of this.
               if (GetParam().join != "random" || !chain.handed_on()) fork_join([] {}, [] {});
             }
