@@ -97,7 +97,8 @@ bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
 detail::run_result run_stolen_piece(detail::task& t, detail::run_by /*who*/) {
   auto& p = static_cast<piece&>(t);
   const piece_start start = p.taken.load();
-  detail::loop_whole& whole = *p.whole.load(std::memory_order_relaxed);  // acquired by who took it
+  // relaxed: acquired by who took it
+  auto& whole = *static_cast<detail::loop_whole*>(p.whole.load(std::memory_order_relaxed));
   whole.run_part(*detail::self, whole, start.low, p.high.load(), start.chunks, detail::part_origin::stolen);
   return detail::run_result::done;
 }

@@ -6,6 +6,8 @@
 
 #include <filch/detail/task_counts.hpp>
 
+#include "worker/sleepers.hpp"
+
 namespace filch {
 namespace {
 
@@ -91,7 +93,7 @@ void put_on_offer(worker& w, bag_part& part, piece& p, bag_chunk& chunk) noexcep
   chunk.whole = &part.whole;
   chunk.sharer = &w;
   p.chunk.store(&chunk);
-  piece_pool::set_up(p, &run_stolen_chunk, part.frame.number, nullptr);
+  piece_pool::set_up(p, &run_stolen_chunk, part.frame.number, &part.whole);
   link_newest(part, p);
   w.pieces.offer(p, {}, w.new_epoch());
   if (shares_while_nothing_is(part.whole.kind)) {
@@ -183,36 +185,41 @@ bag_chunk* take_back_newest(worker& w, bag_part& part) noexcept {
   return nullptr;
 }
 
-bool steal_further(worker& w, bag_part& part, const piece& stolen) noexcept {
+void steal_further(worker& w, bag_part& part, worker& victim, std::uint64_t number) noexcept {
   std::vector<seen_piece> others;
-  auto& victim = static_cast<worker&>(*stolen.chunk.load()->sharer);
   try {
-    // relaxed: the piece is taken, by this worker.
-    others = victim.pieces.all_of(stolen.number.load(std::memory_order_relaxed));
+    others = victim.pieces.all_of(number);
   } catch (const std::bad_alloc&) {
-    return false;  // one chunk is correct as well
+    return;  // one chunk is correct as well
   }
-  // The owner, who waits for `stolen`, may have marked it.
-  task_state taken = task_state::unpack(stolen.state.load(std::memory_order_relaxed));
-  taken.waiting = false;
   bool shared = false;
   others.resize(others.size() / 2);
   for (const seen_piece seen : others) {
     piece* const p = get_piece(w, part);
     if (p == nullptr) break;
-    if (!piece_pool::take(seen, taken.pack())) {
+    if (!piece_pool::take(seen, w.taken_in_passing())) {
       w.pieces.put(*p);
       continue;
     }
     w.count(&counters::transactions);
     bag_chunk& chunk = *seen.p->chunk.load();
-    // As good as done: its owner waits for `stolen` too, and so for all that this part gets.
+    // Its items are this part's, and all parts end before the bag does.
     worker::finish(*seen.p, victim, detail::run_result::done);
     put_on_offer(w, part, *p, chunk);
     shared = true;
   }
-  if (shared) w.count(&counters::offers);
-  return shared;
+  if (!shared) return;
+  w.count(&counters::offers);
+  w.idle.offered(w);
+}
+
+void adopt_chunk(worker& w, bag_part& part, piece& taken, worker& victim) noexcept {
+  // relaxed: the piece is taken, by this worker.
+  const std::uint64_t number = taken.number.load(std::memory_order_relaxed);
+  part.adopt(*taken.chunk.load());
+  ++part.ended;
+  worker::finish(taken, victim, detail::run_result::done);
+  if (part.whole.kind == bag_kind::steal_half) steal_further(w, part, victim, number);
 }
 
 }  // namespace filch

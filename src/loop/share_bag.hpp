@@ -32,8 +32,12 @@ bool share(worker& w, detail::bag_part& part, std::size_t count) noexcept;
 /// Takes back the newest chunk that is on offer. Null: none is.
 [[nodiscard]] detail::bag_chunk* take_back_newest(worker& w, detail::bag_part& part) noexcept;
 
-/// The part has begun with the chunk of a piece that was stolen. Takes further chunks from where that was, half of all
-/// with it, and shares those. Whether any.
-bool steal_further(worker& w, detail::bag_part& part, const piece& stolen) noexcept;
+/// Thieves take half of the chunks, and the part has got one of the victim's part with that number: takes further ones
+/// from there, half of all with it, and shares those.
+void steal_further(worker& w, detail::bag_part& part, worker& victim, std::uint64_t number) noexcept;
+
+/// The part has no work and waits for its pieces. Gives it the chunk of a piece of the victim's, which this worker has
+/// just taken, and says that the piece is done.
+void adopt_chunk(worker& w, detail::bag_part& part, piece& taken, worker& victim) noexcept;
 
 }  // namespace filch

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "loop/adopt.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
@@ -74,8 +75,16 @@ bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
   });
 }
 
-bool stealing_policy::run_help(worker& w, const loot& found) noexcept {
-  return run(w, found, [&] { w.count(&counters::leaps); });
+bool stealing_policy::run_help(worker& w, const loot& found, detail::loop_frame* adopter) noexcept {
+  if (adopter == nullptr || !found.part || !is_part_of_same(*found.part.p, *adopter)) {
+    return run(w, found, [&] { w.count(&counters::leaps); });
+  }
+  if (!adopt(w, found.part, *found.victim, *adopter)) return false;
+  w.occupied();
+  w.count(&counters::leaps);
+  w.count(&counters::transactions);
+  robbed(*found.victim);
+  return true;
 }
 
 bool stealing_policy::acquire(worker& w) noexcept {
@@ -88,17 +97,7 @@ bool stealing_policy::acquire(worker& w) noexcept {
 bool stealing_policy::help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept {
   if (!w.activations.has_room()) return false;
   const loot found = joins_->find(*this, w, awaited);
-  if (!found) return false;
-  // [PP13] relaxed: should the record be used again by now, taking it fails.
-  if (adopter != nullptr && found.part && found.part.p->whole.load(std::memory_order_relaxed) == adopter->whole) {
-    if (!w.adopt_piece(found.part, *found.victim, *adopter)) return false;
-    w.occupied();
-    w.count(&counters::leaps);
-    w.count(&counters::transactions);
-    robbed(*found.victim);
-    return true;
-  }
-  return run_help(w, found);
+  return found && run_help(w, found, adopter);
 }
 
 loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {

@@ -39,8 +39,8 @@ class stealing_policy : public policy, protected taker {
   [[nodiscard]] worker* any_other(worker& w) const noexcept { return victims_->choose(w); }
   /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
   bool run_found(worker& w, const loot& found) noexcept;
-  /// Waiting worker: runs what it has found. False: somebody else was faster.
-  bool run_help(worker& w, const loot& found) noexcept;
+  /// Waiting worker: runs or adopts what it has found. False: somebody else was faster.
+  bool run_help(worker& w, const loot& found, detail::loop_frame* adopter) noexcept;
 
  private:
   template <class Claimed>

@@ -23,15 +23,17 @@ namespace {
 
 worker& owner_of(bag_part& part) noexcept { return static_cast<worker&>(part.w); }
 
-/// Waits for the pieces that others have.
-void wait_for_taken(worker& w, bag_part& part) noexcept {
+/// Waits for the pieces that others have. True: the part has work again, a chunk that one of them put on offer in its
+/// turn.
+bool wait_for_taken(worker& w, bag_part& part, loop_frame* adopter) noexcept {
   while (part.taken != nullptr) {
     piece& p = *part.taken;
-    wait_for(w, p);
+    if (wait_for(w, p, adopter) == join_result::reclaimed) return true;
     part.taken = p.older;
     --part.taken_count;
     w.pieces.put(p);
   }
+  return false;
 }
 
 /// Drops what the part has left, private and shared.
@@ -41,6 +43,18 @@ void drop_all(worker& w, bag_part& part) noexcept {
     w.rules.piece_taken_back(w);
     delete chunk;
   }
+}
+
+/// Before the first item, which may be long, of a part that has got work: answers those whom it had nothing to give
+/// before, and shares as its way wants.
+void begin_items(worker& w, bag_part& part) noexcept {
+  // Not where all that can be said is no, as before the first step of a task.
+  if (part.size() > 1) {
+    w.polled = &part.frame;
+    answer(w);
+    w.polled = nullptr;
+  }
+  if (share_unasked(w, part)) w.idle.offered(w);
 }
 
 bool ends(bag_part& part) noexcept {
@@ -93,16 +107,12 @@ void begin_bag(bag_part& part, piece* stolen) noexcept {
     part.drop();
     return;
   }
-  // Before the first item, which may be long: who had nothing to give has been asked meanwhile. Not where all that can
-  // be said is no, as before the first step of a task.
-  if (part.size() > 1) {
-    w.polled = &part.frame;
-    answer(w);
-    w.polled = nullptr;
+  if (stolen != nullptr && part.whole.kind == bag_kind::steal_half) {
+    // relaxed: the piece is taken, by this worker.
+    steal_further(w, part, static_cast<worker&>(*stolen->chunk.load()->sharer),
+                  stolen->number.load(std::memory_order_relaxed));
   }
-  bool shared = stolen != nullptr && part.whole.kind == bag_kind::steal_half && steal_further(w, part, *stolen);
-  if (share_unasked(w, part)) shared = true;
-  if (shared) w.idle.offered(w);
+  begin_items(w, part);
 }
 
 void attend_bag(bag_part& part, bool between) noexcept {
@@ -123,16 +133,22 @@ void attend_bag(bag_part& part, bool between) noexcept {
 bool continue_bag(bag_part& part) noexcept {
   worker& w = owner_of(part);
   const busy_section here(w);
-  if (ends(part)) {
-    drop_all(w, part);
-  } else if (bag_chunk* const chunk = take_back_newest(w, part)) {
-    w.rules.piece_taken_back(w);
-    part.put_back(*chunk);
-    // The lazy splitter takes back half of what it has shared, if that is two chunks: it shares the other half again.
-    if (part.whole.kind == bag_kind::lazy_splitter && share_unasked(w, part)) w.idle.offered(w);
-    return true;
+  if (!ends(part)) {
+    if (bag_chunk* const chunk = take_back_newest(w, part)) {
+      w.rules.piece_taken_back(w);
+      part.put_back(*chunk);
+      // The lazy splitter takes back half of what it has shared, if that is two chunks: it shares the other half again.
+      if (part.whole.kind == bag_kind::lazy_splitter && share_unasked(w, part)) w.idle.offered(w);
+      return true;
+    }
+    if (!wait_for_taken(w, part, &part.frame)) return false;
+    if (!ends(part)) {
+      begin_items(w, part);
+      return true;
+    }
   }
-  wait_for_taken(w, part);
+  drop_all(w, part);
+  wait_for_taken(w, part, nullptr);
   return false;
 }
 
@@ -149,7 +165,7 @@ void fail_bag(bag_part& part) noexcept {
   const busy_section here(w);
   note_failure(part);
   drop_all(w, part);
-  wait_for_taken(w, part);
+  wait_for_taken(w, part, nullptr);
 }
 
 void count_part(bag_part& part) noexcept {

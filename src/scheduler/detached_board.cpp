@@ -141,7 +141,7 @@ void detached_board::sleep(worker& w, group_rest& group) noexcept {
   while (*link != &here) link = &(*link)->next;
   *link = here.next;
   lock.unlock();
-  if (taken.count != 0) w.rules.collect_help(w, taken.running.front());
+  if (taken.count != 0) w.rules.collect_help(w, taken.running.front(), nullptr);
 }
 
 void detached_board::doze_for(worker& w, const taken_tasks& taken) noexcept {

@@ -7,6 +7,7 @@
 #include <filch/detail/loop_frame.hpp>
 #include <filch/task_group.hpp>
 
+#include "loop/adopt.hpp"
 #include "platform/clock.hpp"
 #include "policy/policy.hpp"
 #include "worker/interrupter.hpp"
@@ -23,7 +24,7 @@ constinit thread_local worker_core* self = &foreign_worker;
 namespace {
 
 /// Sleeps until the task is done, or until its thief offers something inside of it.
-void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
+void sleep_until_done(worker& w, task& t, std::uint64_t seen, loop_frame* adopter) noexcept {
   task_state marked = task_state::unpack(seen);
   marked.waiting = true;
   std::uint64_t word = marked.pack();
@@ -38,7 +39,7 @@ void sleep_until_done(worker& w, task& t, std::uint64_t seen) noexcept {
   marked.waiting = false;
   // Awake: no need to be woken. Fails when the task is done, which is as well. relaxed as [TS4].
   t.state.compare_exchange_strong(word, marked.pack(), std::memory_order_relaxed, std::memory_order_relaxed);
-  w.rules.collect_help(w, {marked.thief, marked.epoch});
+  w.rules.collect_help(w, {marked.thief, marked.epoch}, adopter);
 }
 
 }  // namespace
@@ -66,15 +67,17 @@ join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
     if (state.status == task_status::reclaimed) return join_result::reclaimed;
     w.waits_for.begin();
     const bool taken = state.status == task_status::taken;
+    const auto adopted = [&] { return adopter != nullptr && has_work(*adopter); };
     if (taken && w.rules.help(w, {state.thief, state.epoch}, adopter)) {
-      if (adopter != nullptr && adopter->next.load() != adopter->last.load()) return join_result::reclaimed;
+      if (adopted()) return join_result::reclaimed;
       spinning.begin();
       continue;
     }
     if (w.must_attend(w.head.load())) attend(w);
     if (spinning.go_on()) continue;
     if (taken) {
-      if (!w.interrupts.interrupt_if_due(w.everybody[state.thief])) sleep_until_done(w, t, word);
+      if (!w.interrupts.interrupt_if_due(w.everybody[state.thief])) sleep_until_done(w, t, word, adopter);
+      if (adopted()) return join_result::reclaimed;
       spinning.begin();
     } else {
       platform::yield();  // the thief has won the task and is about to say so

@@ -11,8 +11,8 @@ namespace filch::detail {
 void answer(worker& w) noexcept;
 
 /// Waits until a taken task is done and helps with it meanwhile. `reclaimed`: nobody had begun it, and it is the
-/// owner's again, who has to run it. With an `adopter`, a frame of the loop that the task is a piece of, `reclaimed`:
-/// some part of that is the frame's interval now.
+/// owner's again, who has to run it. With an `adopter`, a frame of the loop or bag that the task is a piece of,
+/// `reclaimed`: some part of that is the frame's work now.
 join_result wait_for(worker& w, task& t, loop_frame* adopter = nullptr) noexcept;
 
 /// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work; or until the time

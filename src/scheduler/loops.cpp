@@ -133,10 +133,9 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
   loop_whole& whole = *f.whole;
   {
     const std::lock_guard lock(w.home->core().loops_mutex());
-    if (whole.failure == nullptr) {
-      whole.failure = std::make_unique<loop_failure>(std::current_exception(), at);
-    } else if (at < whole.failure->at) {
-      *whole.failure = {std::current_exception(), at};
+    if (whole.error == nullptr || at < whole.error_at) {
+      whole.error = std::current_exception();
+      whole.error_at = at;
     }
   }
   cut(whole, at);
@@ -160,7 +159,7 @@ left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
 }
 
 void rethrow_from(loop_whole& whole) {
-  if (whole.failure != nullptr) std::rethrow_exception(std::exchange(whole.failure->error, nullptr));
+  if (whole.error != nullptr) std::rethrow_exception(std::exchange(whole.error, nullptr));
 }
 
 }  // namespace filch::detail

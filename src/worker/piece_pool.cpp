@@ -51,8 +51,7 @@ piece* piece_pool::get() noexcept {
   return nullptr;
 }
 
-void piece_pool::set_up(piece& p, detail::task_function run, std::uint64_t frame_number,
-                        detail::loop_whole* whole) noexcept {
+void piece_pool::set_up(piece& p, detail::task_function run, std::uint64_t frame_number, void* whole) noexcept {
   p.run.store(run);
   p.number.store(frame_number, std::memory_order_relaxed);  // [PP11], [PP13]
   p.whole.store(whole, std::memory_order_relaxed);          // [PP13]

@@ -37,8 +37,8 @@ struct piece_start {
 };
 
 struct alignas(64) piece : detail::task {
-  platform::atomic<std::uint64_t> number;       ///< of the frame it was cut from
-  platform::atomic<detail::loop_whole*> whole;  ///< null: no loop's
+  platform::atomic<std::uint64_t> number;  ///< of the frame it was cut from
+  platform::atomic<void*> whole;           ///< the loop_whole or bag_whole that it is a part of
   platform::shared<std::uint64_t> high;
   platform::shared<piece_start> starts[2];
   platform::shared<piece_start> taken;         ///< the thief's: the start that holds
@@ -68,9 +68,8 @@ class piece_pool {
 
   /// A record that is not in use; null when there are no more.
   [[nodiscard]] piece* get() noexcept;
-  /// Says what the record will be: a piece of that frame and loop (null: of no loop), and what its thief runs.
-  static void set_up(piece& p, detail::task_function run, std::uint64_t frame_number,
-                     detail::loop_whole* whole) noexcept;
+  /// Says what the record will be: a piece of that frame and loop or bag, and what its thief runs.
+  static void set_up(piece& p, detail::task_function run, std::uint64_t frame_number, void* whole) noexcept;
   /// Gives back a record whose piece was taken back, or has run.
   void put(piece& p) noexcept;
   /// Makes a piece visible, whose parts are set but for the start. `version`: larger than any before.

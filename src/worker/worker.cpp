@@ -158,18 +158,6 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
   if (owner != nullptr && result != detail::run_result::released) finish(t, *owner, result);
 }
 
-bool worker::adopt_piece(seen_piece seen, worker& owner, detail::loop_frame& into) noexcept {
-  const std::uint64_t taken = task_state{.status = task_status::taken, .thief = number, .epoch = new_epoch()}.pack();
-  // There is no activation with that number, so nobody looks for anything here.
-  if (!piece_pool::take(seen, taken)) return false;
-  const piece_start start = seen.start();
-  into.next.store(start.low);
-  into.last.store(seen.p->high.load());
-  into.chunks = start.chunks;
-  finish(*seen.p, owner, detail::run_result::done);
-  return true;
-}
-
 void worker::finish(detail::task& t, worker& owner, detail::run_result result) noexcept {
   const auto status = result == detail::run_result::done ? task_status::done : task_status::failed;
   // [TS2] release: what the task did, to its owner's join ([TS3]). The waiting mark, which the owner may have set

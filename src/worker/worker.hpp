@@ -147,9 +147,10 @@ class worker : public detail::worker_core {
   template <class Claimed>
   bool run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept;
 
-  /// Takes a piece of a loop that this worker waits for, in a frame around it, and makes it that frame's interval: the
-  /// worker that it was cut off by has nothing to do with it any more. False: somebody else was faster.
-  bool adopt_piece(seen_piece seen, worker& owner, detail::loop_frame& into) noexcept;
+  /// State of a piece that this worker takes, and has done with at once, without an activation.
+  [[nodiscard]] std::uint64_t taken_in_passing() noexcept {
+    return task_state{.status = task_status::taken, .thief = number, .epoch = new_epoch()}.pack();
+  }
 
   /// Tells the owner of a task that this worker has run it, and wakes it when it sleeps.
   static void finish(detail::task& t, worker& owner, detail::run_result result) noexcept;

@@ -42,6 +42,39 @@ void explore_units(const options& chosen, adaptive_options how) {
   ran.check_all();
 }
 
+/// A chain: a task does an even unit, and the odd one after it in the next step; between the two it gives all that is
+/// left away. So it waits for the thief of that, takes what the thief has given away in its turn, and so on.
+void explore_chain(const options& chosen, adaptive_options how) {
+  struct chain {
+    account* ran;
+    std::vector<payload>* results;
+    std::size_t next;
+    std::size_t last;
+    bool beside = false;
+    bool step(std::size_t /*budget*/) {
+      const std::size_t i = 2 * (beside ? next - 1 : next++) + (beside ? 1 : 0);
+      ran->ran(i);
+      check(i == 0 || (*results)[i - 2 + i % 2].load() == 1, "a step does not see what was done before");
+      (*results)[i].store(1);
+      beside = !beside;
+      return beside || next != last;
+    }
+    std::optional<chain> split() {
+      if (!beside || next == last) return std::nullopt;
+      return chain{ran, results, next, std::exchange(last, next)};
+    }
+  };
+  constexpr std::size_t n = 4;
+  scheduler pool(chosen);
+  account ran(2 * n);
+  std::vector<payload> results(2 * n);
+  pool.run([&] {
+    adaptive(chain{&ran, &results, 0, n}, how);
+    for (const payload& result : results) check(result.load() == 1, "a result got lost");
+  });
+  ran.check_all();
+}
+
 /// Steps that fork: what lies on the stack of one who runs a part may be given to the caller, who waits.
 void explore_forks(const options& chosen, adaptive_options how) {
   struct forking {
@@ -155,6 +188,10 @@ void add_adaptive(scenario_list& to) {
         small(2, "lazy_breadth", "transitive"), &explore_units);
     add("receiver", "a task whose half is asked for", small(2, "receiver", "transitive"), &explore_units);
     add("sender", "a task whose half is dealt", small(2, "sender", "transitive"), &explore_units);
+    add("chain", "a chain that two workers take from each other in turn", small(2, "chase_lev", "transitive"),
+        &explore_chain);
+    add("chain_of_three", "the same, asked for by three", small(3, "lace", "transitive"), &explore_chain);
+    add("chain_dealt", "the same, dealt to who waits", small(2, "sender", "transitive"), &explore_chain);
     for (const std::string policy : {"lace", "receiver", "sender"}) {
       add(policy + "_forks", "a task whose steps fork", small(2, policy, "transitive"), &explore_forks);
       add(policy + "_forks_of_three", "the same with three workers", small(3, policy, "transitive"), &explore_forks);

@@ -1,6 +1,9 @@
 // Bags: the pieces that they share, taken by thieves, taken back by their owners, or both at once.
 #include <array>
+#include <memory>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "platform/clock.hpp"
 #include "scenario.hpp"
@@ -30,6 +33,43 @@ void explore_bag(const options& chosen, std::size_t n, sharing how) {
     for (const payload& result : results) check(result.load() == 1, "a result got lost");
   });
   ran.check_all();
+}
+
+/// A chain: an even item brings the next even one, and the odd one after itself, which its worker processes first. So
+/// that worker waits for the thief of the next even item, takes what the thief has shared of it into its own part, and
+/// the thief waits in its turn. The even item `failing` throws.
+void explore_chain(const options& chosen, std::size_t n, sharing how, std::size_t failing) {
+  scheduler pool(chosen);
+  account ran(n);
+  std::vector<payload> results(n);
+  const auto alive = std::make_shared<int>(0);
+  using item = std::pair<std::size_t, std::shared_ptr<int>>;
+  bool caught = false;
+  pool.run([&] {
+    work_bag<item> bag;
+    bag.emplace(0U, alive);
+    try {
+      bag.process(
+          [&](item& mine, feeder<item>& more) {
+            const std::size_t i = mine.first;
+            ran.ran(i);
+            check(i == 0 || results[i - 2 + i % 2].load() == 1, "an item does not see what brought it");
+            results[i].store(1);
+            if (i == failing) throw std::runtime_error("one");
+            if (i % 2 != 0) return;
+            if (i + 2 < n) more.emplace(i + 2, alive);
+            if (i + 1 < n) more.emplace(i + 1, alive);
+          },
+          how);
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    check(caught == (failing < n), "an exception got lost");
+    check(alive.use_count() == 1, "an item that was dropped is still there");
+    if (failing < n) return;
+    for (const payload& result : results) check(result.load() == 1, "a result got lost");
+  });
+  if (failing >= n) ran.check_all();
 }
 
 /// One chunk is shared before the first item begins: the thief is about to take it when its owner, who has nothing
@@ -117,6 +157,17 @@ void add_bags(scenario_list& to) {
                 [] { explore_bag(small(3, "lace", "transitive"), 7, bag::steal_half{}); }});
   to.push_back({"bag_lazy_splitter", "a bag of which half is on offer",
                 [] { explore_bag(small(3, "lazy_breadth", "transitive"), 7, bag::lazy_splitter{}); }});
+  constexpr std::size_t none = 100;
+  to.push_back({"bag_chain", "a chain that two workers take from each other in turn",
+                [] { explore_chain(small(2, "lace", "transitive"), 8, bag::eager_chunker{}, none); }});
+  to.push_back({"bag_chain_of_three", "the same with three workers, and chunks taken from the middle",
+                [] { explore_chain(small(3, "lace", "leapfrog"), 8, bag::steal_half{}, none); }});
+  to.push_back({"bag_chain_asked", "the same, shared when somebody asks",
+                [] { explore_chain(small(2, "lace", "transitive"), 8, bag::standard{}, none); }});
+  to.push_back({"bag_chain_dealt", "the same, dealt to who waits",
+                [] { explore_chain(small(2, "sender", "transitive"), 8, bag::standard{}, none); }});
+  to.push_back({"bag_chain_exception", "the same, which ends early",
+                [] { explore_chain(small(3, "lace", "transitive"), 8, bag::eager_chunker{}, 4); }});
   to.push_back({"bag_take_back", "one chunk that thief and owner want at the same time",
                 [] { explore_take_back(small(2, "lace", "transitive"), bag::eager_chunker{}); }});
   to.push_back({"bag_wake_up", "a chunk on offer wakes whoever sleeps",

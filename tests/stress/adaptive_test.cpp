@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "chains.hpp"
 #include "interval_task.hpp"
 #include "support.hpp"
 
@@ -180,6 +181,50 @@ TEST_P(adaptive_tasks, exceptions_lose_no_task_and_run_no_unit_twice) {
     ASSERT_TRUE(caught);
     ASSERT_EQ(alive.use_count(), 1);
     for (std::size_t i = 0; i < units.size(); ++i) ASSERT_LE(units.runs(i), 1U);
+  }
+}
+
+/// The links from `next` on, and what is left to be done beside them: a step for each look whether the next one has
+/// begun. Splitting gives all links away.
+class chain_task {
+ public:
+  chain_task(tests::chain_account& into, std::size_t next, std::size_t last) : into_(&into), next_(next), last_(last) {}
+
+  bool step(std::size_t /*budget*/) {
+    if (beside_ != 0 && !into_->has_begun(begun_ + 1)) {
+      into_->stack.here();
+      if (into_->handed_on()) --beside_;
+      into_->wait();
+      return true;
+    }
+    if (next_ == last_) return false;
+    begun_ = next_++;
+    into_->begins(begun_);
+    beside_ = begun_ + 1 == into_->links.size() ? 0 : patience;
+    return beside_ != 0;
+  }
+
+  std::optional<chain_task> split() {
+    if (beside_ == 0 || next_ == last_) return std::nullopt;
+    return chain_task(*into_, next_, std::exchange(last_, next_));
+  }
+
+ private:
+  static constexpr int patience = 100;
+
+  tests::chain_account* into_;
+  std::size_t next_;
+  std::size_t last_;
+  std::size_t begun_ = 0;
+  int beside_ = 0;
+};
+
+TEST_P(adaptive_tasks, chains_need_no_stack) {
+  for (const termination end : {termination::join, termination::counted}) {
+    tests::chain_account chain(1000);
+    pool.run([&] { adaptive(chain_task(chain, 0, chain.links.size()), {.budget = 1, .end = end}); });
+    ASSERT_EQ(chain.links.first_not(1), chain.links.size());
+    EXPECT_LT(chain.stack.most(), 64 * 1024U);
   }
 }
 

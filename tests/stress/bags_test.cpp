@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "chains.hpp"
 #include "support.hpp"
 
 namespace filch {
@@ -130,6 +131,44 @@ TEST_P(bags, exceptions_lose_no_item_and_run_none_twice) {
     ASSERT_TRUE(caught);
     ASSERT_EQ(alive.use_count(), 1);
     for (std::size_t i = 0; i < items.size(); ++i) ASSERT_LE(items.runs(i), 1U);
+  }
+}
+
+/// An item brings the next one and a leaf. A worker that has nothing but the leaf left waits for the thief of the next
+/// one, and then takes from it what comes after that: so do both in turn, and the stack must not grow with it.
+TEST_P(bags, chains_need_no_stack) {
+  constexpr int patience = 100;
+  struct item {
+    std::size_t link;
+    bool leaf;
+  };
+  scheduler s(GetParam().options());
+  for (const sharing how : ways()) {
+    if (how.chunk != 1) continue;  // a single item would not be shared
+    tests::chain_account chain(1000);
+    const std::array<item, 1> root{item{0, false}};
+    s.run([&] {
+      for_each_dynamic(
+          root.begin(), root.end(),
+          [&](item& i, feeder<item>& more) {
+            if (!i.leaf) {
+              chain.begins(i.link);
+              if (i.link + 1 == chain.links.size()) return;
+              more.push({i.link + 1, false});
+              more.push({i.link, true});
+              return;
+            }
+            chain.stack.here();
+            for (int turn = 0; !chain.has_begun(i.link + 1) && (turn < patience || !chain.handed_on()); ++turn) {
+              chain.wait();
+              // Gives whoever asks what this worker has. With `random` a join may run anything, on top of this.
+              if (GetParam().join != "random" || !chain.handed_on()) fork_join([] {}, [] {});
+            }
+          },
+          how);
+    });
+    ASSERT_EQ(chain.links.first_not(1), chain.links.size());
+    EXPECT_LT(chain.stack.most(), 64 * 1024U);
   }
 }
 

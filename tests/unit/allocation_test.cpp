@@ -88,6 +88,30 @@ TEST(allocation, none_for_groups_inside_inlined_branches) {
   });
 }
 
+/// An iteration throws when there is no memory left: its exception arrives all the same.
+TEST(allocation, none_for_what_an_iteration_throws) {
+  scheduler one({.workers = 1});
+  one.run([] {
+    bool caught = false;
+    const std::size_t before = allocations;
+    try {
+      parallel_for(
+          0, 100,
+          [](int i) {
+            if (i != 50) return;
+            out_of_memory = true;
+            throw i;
+          },
+          loop::standard{.grain = 1});
+    } catch (int i) {
+      caught = i == 50;
+    }
+    out_of_memory = false;
+    EXPECT_TRUE(caught);
+    EXPECT_EQ(allocations, before);
+  });
+}
+
 std::vector<unsigned> scattered(std::size_t n) {
   std::vector<unsigned> numbers(n);
   for (std::size_t i = 0; i != n; ++i) numbers[i] = static_cast<unsigned>(i) * 2654435761U;

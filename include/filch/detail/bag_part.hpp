@@ -10,8 +10,8 @@
 // Invariants
 //  1. Private items are the owner's; they are shared by the owner only, between its own instructions, the oldest first.
 //  2. A chunk belongs to the worker who shared it until somebody else takes its piece, and to that one from then on.
-//  3. A part ends when it has no private items and each of its pieces was taken back or has run. So a bag ends when all
-//     of its items have been processed, and nobody has to count them.
+//  3. A part ends when it has no private items and each of its pieces was taken back, was adopted by another part, or
+//     has run. So a bag ends when all of its items have been processed, and nobody has to count them.
 #pragma once
 
 #include <cstddef>
@@ -63,12 +63,17 @@ class bag_part {
   bag_part(const bag_part&) = delete;
   bag_part& operator=(const bag_part&) = delete;
 
+  /// Is there anything private to be processed?
+  [[nodiscard]] virtual bool has_work() const noexcept = 0;
   /// Private items.
   [[nodiscard]] virtual std::size_t size() const noexcept = 0;
   /// Makes the oldest `count` private items a chunk. Null when there is no memory for one, or a task does not split.
   [[nodiscard]] virtual bag_chunk* cut(std::size_t count) noexcept = 0;
   /// Makes the items of a chunk private, where no others are.
   virtual void put_back(bag_chunk& chunk) noexcept = 0;
+  /// The same for a chunk of another part. Of emptied chunks keeps that one alone: else a part that lives on what
+  /// others have shared would keep all of them.
+  virtual void adopt(bag_chunk& chunk) noexcept = 0;
   /// Destroys all private items.
   virtual void drop() noexcept = 0;
 
@@ -97,7 +102,8 @@ class bag_part {
   const task* shown = nullptr;
   std::uint64_t shown_word = 0;
   // Where tasks are counted:
-  std::uint64_t ended = 1;             ///< tasks that end with this part: its first, and those that it took back
+  /// Tasks that end with this part: its first, those that it took back, and those that it adopted.
+  std::uint64_t ended = 1;
   std::uint64_t outer_activation = 0;  ///< of the same call on this worker, around this one
 
  protected:

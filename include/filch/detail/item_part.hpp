@@ -22,13 +22,11 @@ template <class Item>
 class item_part final : public bag_part {
  public:
   item_part(worker_core& owner, bag_whole& of) noexcept : bag_part(owner, of) {}
-  ~item_part() {
-    while (spare_ != nullptr) delete std::exchange(spare_, static_cast<item_chunk<Item>*>(spare_->next));
-  }
+  ~item_part() { delete_spares(); }
   item_part(const item_part&) = delete;
   item_part& operator=(const item_part&) = delete;
 
-  [[nodiscard]] bool has_work() const noexcept { return !items.empty(); }
+  [[nodiscard]] bool has_work() const noexcept override { return !items.empty(); }
 
   [[nodiscard]] std::size_t size() const noexcept override { return items.size(); }
 
@@ -51,6 +49,11 @@ class item_part final : public bag_part {
     spare_ = &from;
   }
 
+  void adopt(bag_chunk& chunk) noexcept override {
+    delete_spares();
+    put_back(chunk);
+  }
+
   void drop() noexcept override { items.clear(); }
 
   template <class... Args>
@@ -64,6 +67,10 @@ class item_part final : public bag_part {
   item_stack<Item> items;  ///< private
 
  private:
+  void delete_spares() noexcept {
+    while (spare_ != nullptr) delete std::exchange(spare_, static_cast<item_chunk<Item>*>(spare_->next));
+  }
+
   item_chunk<Item>* spare_ = nullptr;  ///< without items
 };
 

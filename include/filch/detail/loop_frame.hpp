@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
-#include <memory>
 #include <stop_token>
 
 #include <filch/detail/worker_core.hpp>
@@ -42,12 +41,6 @@ enum class part_origin : std::uint8_t { whole, stolen, taken_back };
 using part_function = void (*)(worker_core&, loop_whole&, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
                                part_origin) noexcept;
 
-/// What an iteration threw.
-struct loop_failure {
-  std::exception_ptr error;
-  std::uint64_t at;  ///< which one
-};
-
 struct loop_whole {
   static constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
 
@@ -62,7 +55,10 @@ struct loop_whole {
   /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
   platform::atomic<std::uint64_t> cut_at{nowhere};
   platform::atomic<std::uint64_t> handed_out{0};  ///< kind `dynamic`: iterations that somebody has
-  std::unique_ptr<loop_failure> failure{};        ///< of the lowest that threw; under the scheduler's lock
+  // Under the scheduler's lock: of the lowest iteration that threw. Here, since there may be no memory for it
+  // elsewhere.
+  std::exception_ptr error{};
+  std::uint64_t error_at{0};
 };
 
 struct loop_frame {

@@ -58,7 +58,7 @@ class task_part final : public bag_part {
   /// Begins with a task that is somebody else's, and stays so.
   void begin_with(Task& task) noexcept { task_ = &task; }
 
-  [[nodiscard]] bool has_work() const noexcept { return task_ != nullptr; }
+  [[nodiscard]] bool has_work() const noexcept override { return task_ != nullptr; }
 
   /// One step. If that throws, the task is not run any more.
   void step() {
@@ -91,6 +91,8 @@ class task_part final : public bag_part {
     own_.reset(&static_cast<task_chunk<Task>&>(chunk));
     task_ = &*own_->task;
   }
+
+  void adopt(bag_chunk& chunk) noexcept override { put_back(chunk); }
 
   void drop() noexcept override {
     may_split_ = false;  // before the destructor, which may fork
