@@ -21,6 +21,29 @@
 namespace filch {
 namespace detail {
 
+/// The callable of an offered branch: where it is, or a copy of it. A copy of a few words, of something that nobody will
+/// look at again, costs less than an address more that has to be kept in memory.
+template <class G>
+class branch_callable {
+ public:
+  explicit branch_callable(std::remove_reference_t<G>& g) noexcept : g_(std::addressof(g)) {}
+  [[nodiscard]] G&& get() noexcept { return std::forward<G>(*g_); }
+
+ private:
+  std::remove_reference_t<G>* g_;
+};
+template <class G>
+  requires(!std::is_reference_v<G> && !std::is_const_v<G> && sizeof(G) <= 64 && std::is_trivially_copyable_v<G> &&
+           std::is_trivially_copy_constructible_v<G>)
+class branch_callable<G> {
+ public:
+  explicit branch_callable(const G& g) noexcept : g_(g) {}
+  [[nodiscard]] G&& get() noexcept { return std::move(g_); }
+
+ private:
+  G g_;
+};
+
 /// Where the offered branch of one fork_join lives: in the caller's C++ frame. The result (or the exception) exists
 /// only once a thief has run the branch; which of the two it is, the task's state says.
 template <class G>
@@ -28,7 +51,7 @@ class branch_frame {
  public:
   using result = result_of<G>;
 
-  explicit branch_frame(std::remove_reference_t<G>& g) noexcept : g_(std::addressof(g)) {}
+  explicit branch_frame(std::remove_reference_t<G>& g) noexcept : callable(g) {}
   branch_frame(const branch_frame&) = delete;
   branch_frame& operator=(const branch_frame&) = delete;
   ~branch_frame() {}  // what a thief left is ended by join or drop
@@ -37,9 +60,9 @@ class branch_frame {
     branch_frame& frame = in(static_cast<slot&>(t));
     try {
       if constexpr (std::is_reference_v<result>) {
-        frame.value_ = std::addressof(detail::call(std::forward<G>(*frame.g_)));
+        frame.value_ = std::addressof(detail::call(frame.callable.get()));
       } else {
-        ::new (static_cast<void*>(std::addressof(frame.value_))) result(detail::call(std::forward<G>(*frame.g_)));
+        ::new (static_cast<void*>(std::addressof(frame.value_))) result(detail::call(frame.callable.get()));
       }
       return run_result::done;
     } catch (...) {
@@ -52,7 +75,7 @@ class branch_frame {
   [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) {
     branch_frame& frame = in(s);
     const join_result how = join_guarded(w, s);
-    if (how == join_result::reclaimed) return detail::call(std::forward<G>(*frame.g_));
+    if (how == join_result::reclaimed) return detail::call(frame.callable.get());
     const ender end{frame, how};
     if (how == join_result::failed) std::rethrow_exception(frame.error_);
     if constexpr (std::is_reference_v<result>) {
@@ -68,6 +91,8 @@ class branch_frame {
     const join_result how = abandon(w, s);
     if (how != join_result::reclaimed) const ender end{*frame, how};
   }
+
+  branch_callable<G> callable;
 
  private:
   /// Found through the slot, so that on the fast path nothing needs the frame's address after the push.
@@ -86,7 +111,6 @@ class branch_frame {
   };
   using stored = std::conditional_t<std::is_reference_v<result>, std::add_pointer_t<result>, std::remove_cv_t<result>>;
 
-  std::remove_reference_t<G>* g_;
   union {
     stored value_;
     std::exception_ptr error_;
@@ -94,7 +118,7 @@ class branch_frame {
 };
 
 template <class F, class G>
-[[gnu::cold, gnu::noinline]] std::tuple<result_of<F>, result_of<G>> fork_join_foreign(F& f, G& g);
+[[gnu::cold, gnu::noinline]] std::tuple<result_of<F>, result_of<G>> fork_join_foreign(F& f, G&& g);
 
 /// The two-way fork_join that all others are made of. Whoever knows that the thread is a worker says so, not to save
 /// the test: each instantiation then has one caller, and gcc inlines it there, late enough that a recursion through it
@@ -110,9 +134,9 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
         if constexpr (!std::is_lvalue_reference_v<F> && std::is_move_constructible_v<F>) {
           // Another object for the cold path: its address is taken there, and f itself can stay in registers.
           F moved(std::forward<F>(f));
-          return fork_join_foreign<F, G>(moved, g);
+          return fork_join_foreign<F, G>(moved, frame.callable.get());
         } else {
-          return fork_join_foreign<F, G>(f, g);
+          return fork_join_foreign<F, G>(f, frame.callable.get());
         }
       }
     }
@@ -138,15 +162,15 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
   // A handler that runs on this thread offers only below head; after this fence it can no longer offer `s` (DESIGN
   // section 2, rule 9).
   platform::signal_fence();
-  if (w->guard.load() > s) [[unlikely]]
+  if (platform::is_above(w->guard, s)) [[unlikely]]
     return {std::forward<result_of<F>>(first), branch_frame<G>::join(*w, *s)};
   if (w->must_attend(s)) [[unlikely]]
     attend(*w);
-  return {std::forward<result_of<F>>(first), detail::call(std::forward<G>(g))};
+  return {std::forward<result_of<F>>(first), detail::call(frame.callable.get())};
 }
 
 template <class F, class G>
-std::tuple<result_of<F>, result_of<G>> fork_join_foreign(F& f, G& g) {
+std::tuple<result_of<F>, result_of<G>> fork_join_foreign(F& f, G&& g) {
   return scheduler::default_scheduler().run(
       [&]() { return fork_join_pair<true>(std::forward<F>(f), std::forward<G>(g)); });
 }

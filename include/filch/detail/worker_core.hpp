@@ -100,7 +100,7 @@ struct alignas(64) worker_core {
 
   /// True when a push into `s` has to take the slow path.
   [[nodiscard]] bool must_attend(slot* s) const noexcept {
-    return std::greater_equal<>{}(s, attention.load(std::memory_order_relaxed));  // [AT1]
+    return !platform::is_above(attention, s);  // [AT1] relaxed
   }
 };
 

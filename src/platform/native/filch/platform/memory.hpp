@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <type_traits>
 
 namespace filch::platform {
@@ -41,6 +42,37 @@ class local {
  private:
   std::atomic<T> value_{};
 };
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
+namespace detail {
+/// Is what the word holds above `p`? One instruction that loads and compares; compilers make two of a relaxed load.
+template <class Word, class T>
+[[nodiscard]] [[gnu::always_inline]] inline bool word_is_above(const Word& word, T* p) noexcept {
+  static_assert(sizeof(Word) == sizeof(T*));
+  bool above;
+  asm volatile("cmpq %1, %2" : "=@ccb"(above) : "m"(word), "r"(p));
+  return above;
+}
+}  // namespace detail
+template <class T>
+[[nodiscard]] inline bool is_above(const atomic<T*>& word, T* p) noexcept {
+  return detail::word_is_above(word, p);
+}
+template <class T>
+[[nodiscard]] inline bool is_above(const local<T*>& word, T* p) noexcept {
+  return detail::word_is_above(word, p);
+}
+#else
+/// Is what the word holds above `p`? The load is relaxed.
+template <class T>
+[[nodiscard]] inline bool is_above(const atomic<T*>& word, T* p) noexcept {
+  return std::greater<>{}(word.load(std::memory_order_relaxed), p);
+}
+template <class T>
+[[nodiscard]] inline bool is_above(const local<T*>& word, T* p) noexcept {
+  return std::greater<>{}(word.load(), p);
+}
+#endif
 
 /// Orders the operations of this thread as its own signal handlers see them; costs no instruction.
 inline void signal_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }

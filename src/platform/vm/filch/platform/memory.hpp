@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <type_traits>
 
 #include "platform/vm/world.hpp"
@@ -153,6 +154,16 @@ class local : public checked<T, &vm::world::read_local, &vm::world::write_local>
   constexpr local() noexcept : base(T{}) {}
   constexpr explicit local(T value) noexcept : base(value) {}
 };
+
+/// Is what the word holds above `p`? The load is relaxed.
+template <class T>
+[[nodiscard]] bool is_above(const atomic<T*>& word, T* p, vm::site from = vm::site::current()) noexcept {
+  return std::greater<>{}(word.load(std::memory_order_relaxed, from), p);
+}
+template <class T>
+[[nodiscard]] bool is_above(const local<T*>& word, T* p, vm::site from = vm::site::current()) noexcept {
+  return std::greater<>{}(word.load(from), p);
+}
 
 inline void signal_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
