@@ -65,9 +65,9 @@ inline std::vector<policy_variant> policy_variants() {
   return all;
 }
 
-/// The configurations that a construct is tried with, for the given numbers of workers: the full product, or a selection
-/// that has each variant of a policy with its default join and with one of its other joins. Numbers of workers take
-/// turns, so that each meets every join and about every policy; repeating the call changes nothing.
+/// The configurations that a construct is tried with, for the given numbers of workers: the full product, or a
+/// selection that has each variant of a policy with its default join and with one of its other joins. Numbers of
+/// workers take turns, so that each meets every join and about every policy; repeating the call changes nothing.
 inline std::vector<configuration> configurations(const std::vector<int>& workers) {
   std::vector<configuration> all;
   const std::vector<policy_variant> variants = policy_variants();
@@ -100,6 +100,24 @@ inline void wait_for_thief(const std::atomic<bool>& flag, std::string_view polic
     while (!flag) fork_join([] {}, [] { std::this_thread::yield(); });
   } else {
     while (!flag) std::this_thread::yield();
+  }
+}
+
+/// Calls body() `rounds` times, and then until a worker has stolen something from another one: what ran on one worker
+/// alone has shown nothing. Fails if nobody ever steals.
+template <class Body>
+void until_stolen(const scheduler& s, int rounds, const Body& body) {
+  constexpr int most_rounds = 100'000;
+  const auto thefts = [&] {
+    const statistics now = s.stats();
+    return now.steals + now.leaps + now.migrations;
+  };
+  const auto before = thefts();
+  for (int round = 0; round < rounds || (s.workers() > 1 && thefts() == before); ++round) {
+    ASSERT_LT(round, most_rounds) << "nothing was stolen";
+    body();
+    if (testing::Test::HasFatalFailure()) return;
+    if (round >= rounds) std::this_thread::yield();  // the thieves may have no processor
   }
 }
 
