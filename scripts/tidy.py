@@ -26,6 +26,8 @@ TREES = ("src", "bench", "tools")
 LARGEST_BATCH = 24  # sources; more is slower than two batches side by side
 # A batch includes sources, on purpose.
 QUICK_CHECKS = "-clang-analyzer-*,-bugprone-suspicious-include"
+# What CMake writes when it compiles sources together.
+UNITY_INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 # Names that a source defines at the left margin: types, constants, functions.
 OWN_NAME = re.compile(
     r"^(?:struct|class|enum class|enum|union|using|concept)\s+(\w+)"
@@ -38,8 +40,12 @@ OWN_NAME = re.compile(
 def commands_of(build):
     """One compile command for each source. One that is compiled for the virtual machine as well is looked at once."""
     first = {}
+    compiled = []
     for command in json.loads((build / "compile_commands.json").read_text()):
-        source = Path(command["file"]).resolve()
+        file = Path(command["file"])
+        inside = UNITY_INCLUDE.findall(file.read_text()) if file.parent.name == "Unity" else [file]
+        compiled += [(Path(source).resolve(), command) for source in inside]
+    for source, command in compiled:
         if source.is_relative_to(ROOT) and source.relative_to(ROOT).parts[0] in TREES and source.suffix == ".cpp":
             first.setdefault(source, command)
     return first
