@@ -5,7 +5,7 @@ SETUP ?= scripts/setup.sh
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 export CTEST_PARALLEL_LEVEL ?= $(CMAKE_BUILD_PARALLEL_LEVEL)
-# The parts of check-all; each takes less than an hour on two processors.
+# The parts of check-all; each is to take less than an hour on two processors.
 checks = check-tsan check-release check-asan check-ubsan check-clang check-clang-tsan check-aarch64 check-explore \
   check-mutations check-tidy
 
@@ -22,7 +22,7 @@ demo: ## build the command line program and compare filch with serial code, oneT
 	@cmake --build --preset release --target filch_cli
 	@build/release/tools/filch/filch demo
 
-test: ## what a change must pass: ThreadSanitizer, then all tests and checks of the release build (10 minutes)
+test: ## what a change must pass: ThreadSanitizer, then all tests and checks of the release build
 	@$(SETUP) test
 	cmake --workflow --preset tsan
 	cmake --preset release
@@ -70,7 +70,7 @@ build-explore:
 	@cmake --preset release --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target filch_explore
 
-check-explore: build-explore ## explore every protocol for long, with every strategy (35 minutes)
+check-explore: build-explore ## explore every protocol for long, with every strategy
 	@$(explore) --list | awk '{ print $$1 }' | xargs -P $(CMAKE_BUILD_PARALLEL_LEVEL) -n 4 $(explore) --seconds 5
 
 check-mutations: build-explore ## weaken each memory order, and write the table of who noticed

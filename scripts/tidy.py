@@ -4,7 +4,7 @@ has a compile_commands.json. Exit status 1 if there is a finding.
 
   tidy.py [--quick] [BUILD]       BUILD: default build/release
 
-  --quick    A minute instead of half an hour: sources that are compiled alike are looked at together, each header once,
+  --quick    Sources that are compiled alike are looked at together, each header once,
              and without the static analyzer (clang-analyzer-*), which looks at one main file at a time. Sources that
              cannot stand in one file, because both define a name of their own, go to different batches; a batch that
              does not compile all the same is looked at source by source.
