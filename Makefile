@@ -4,17 +4,22 @@
 SETUP ?= scripts/setup.sh
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
+export CTEST_PARALLEL_LEVEL ?= $(CMAKE_BUILD_PARALLEL_LEVEL)
+# The parts of check-all; each is to take less than an hour on two processors.
+checks = check-tsan check-release check-asan check-ubsan check-clang check-clang-tsan check-aarch64 check-explore \
+  check-mutations check-tidy
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check-all explore format tidy package clean
+.PHONY: help demo test check-all $(checks) build-explore explore format tidy package clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## build everything and compare filch with serial code, oneTBB and OpenMP on this machine
+demo: ## build the command line program and compare filch with serial code, oneTBB and OpenMP on this machine
 	@$(SETUP) build
 	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target filch_cli filch_vm_cli
+	@cmake --build --preset release --target filch_cli
 	@build/release/tools/filch/filch demo
 
 test: ## what a change must pass: ThreadSanitizer, then all tests and checks of the release build
@@ -24,30 +29,66 @@ test: ## what a change must pass: ThreadSanitizer, then all tests and checks of 
 	cmake --build --preset release
 	@ctest --preset release
 
-check-all: ## all sanitizers and compilers, AArch64 under qemu, and "make test" (takes long)
-	@$(SETUP) all
-	cmake --workflow --preset asan
-	cmake --workflow --preset ubsan
-	cmake --workflow --preset clang
-	cmake --workflow --preset clang-tsan
-	cmake --workflow --preset aarch64
-	@$(MAKE) test
+check-all: $(checks) test ## all of the following, and "make test" (takes hours)
 
-explore: ## explore all protocols for long, and weaken each of their memory orders (about an hour)
+check-tsan: ## every policy with every join and number of workers, under ThreadSanitizer
+	@$(SETUP) test
+	cmake --preset tsan
+	cmake --build --preset tsan
+	@ctest --preset tsan-full
+
+check-release: ## every policy with every join and number of workers, optimised
+	@$(SETUP) test
+	cmake --preset release
+	cmake --build --preset release
+	@ctest --preset release-full
+
+check-asan: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(SETUP) test
+	cmake --workflow --preset asan
+
+check-ubsan: ## the tests under UndefinedBehaviorSanitizer alone, on optimised code
+	@$(SETUP) test
+	cmake --workflow --preset ubsan
+
+check-clang: ## the tests, compiled by clang++
+	@$(SETUP) all
+	cmake --workflow --preset clang
+
+check-clang-tsan: ## the tests under clang++'s ThreadSanitizer
+	@$(SETUP) all
+	cmake --workflow --preset clang-tsan
+
+check-aarch64: ## the tests, compiled for AArch64, under qemu
+	@$(SETUP) all
+	cmake --workflow --preset aarch64
+
+explore = build/release/tests/explore/filch_explore
+
+build-explore:
 	@$(SETUP) test
 	@cmake --preset release --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target filch_explore
-	@build/release/tests/explore/filch_explore --seconds 15
-	@build/release/tests/explore/filch_explore --mutations docs/protocols/mutations.md --seconds 20
+
+check-explore: build-explore ## explore every protocol for long, with every strategy
+	@$(explore) --list | awk '{ print $$1 }' | xargs -P $(CMAKE_BUILD_PARALLEL_LEVEL) -n 4 $(explore) --seconds 5
+
+check-mutations: build-explore ## weaken each memory order, and write the table of who noticed
+	@$(explore) --mutations docs/protocols/mutations.md --seconds 20
+
+check-tidy: ## clang-tidy with its static analyzer
+	@$(MAKE) tidy
+
+explore: check-explore check-mutations ## both explorations
 
 format: ## format the C++ sources
 	@$(SETUP) test
 	@scripts/format.sh
 
-tidy: ## run clang-tidy over the library, the benchmarks and the tools
+tidy: ## run clang-tidy with its static analyzer over the library, the benchmarks and the tools
 	@$(SETUP) test
 	@cmake --preset release --log-level=WARNING >/dev/null
-	@scripts/tidy.sh build/release
+	@scripts/tidy.py build/release
 
 package: ## write build/package/filch_<version>_<architecture>.deb
 	@$(SETUP) test

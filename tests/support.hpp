@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -37,17 +38,51 @@ inline bool steals_half(std::string_view policy) {
   return policy == "lace" || policy == "receiver" || policy == "sender";
 }
 
-/// Every policy with every join, for each of the given numbers of workers.
-inline std::vector<configuration> configurations(const std::vector<int>& workers) {
-  std::vector<configuration> all;
+/// Is the full product of policies, joins and workers wanted? Set by the test presets of "make check-all".
+inline bool full_product_wanted() {
+  const char* const chosen = std::getenv("FILCH_TESTS");
+  return chosen != nullptr && std::string_view(chosen) == "full";
+}
+
+/// A policy with steal-half or without, and the joins that go with it, its default first.
+struct policy_variant {
+  std::string policy;
+  bool steal_half;
+  std::vector<std::string> joins;
+};
+
+inline std::vector<policy_variant> policy_variants() {
+  std::vector<policy_variant> all;
   for (const auto& c : combinations()) {
     if (c.policy == "standard") continue;  // today the same as lace with transitive
+    std::vector<std::string> joins{std::string(c.default_join)};
     for (const auto join : c.joins) {
-      for (const int n : workers) {
-        all.push_back({std::string(c.policy), std::string(join), false, n});
-        if (steals_half(c.policy)) all.push_back({std::string(c.policy), std::string(join), true, n});
-      }
+      if (join != c.default_join) joins.emplace_back(join);
     }
+    all.push_back({std::string(c.policy), false, joins});
+    if (steals_half(c.policy)) all.push_back({std::string(c.policy), true, joins});
+  }
+  return all;
+}
+
+/// The configurations that a construct is tried with, for the given numbers of workers: the full product, or a
+/// selection that has each variant of a policy with its default join and with one of its other joins. Numbers of
+/// workers take turns, so that each meets every join and about every policy; repeating the call changes nothing.
+inline std::vector<configuration> configurations(const std::vector<int>& workers) {
+  std::vector<configuration> all;
+  const std::vector<policy_variant> variants = policy_variants();
+  for (std::size_t i = 0; i != variants.size(); ++i) {
+    const auto& [policy, half, joins] = variants[i];
+    if (full_product_wanted()) {
+      for (const std::string& join : joins) {
+        for (const int n : workers) all.push_back({policy, join, half, n});
+      }
+      continue;
+    }
+    all.push_back({policy, joins.front(), half, workers[i % workers.size()]});
+    if (joins.size() == 1) continue;
+    const std::size_t other = 1 + (i / workers.size()) % (joins.size() - 1);
+    all.push_back({policy, joins[other], half, workers[(i + 1) % workers.size()]});
   }
   return all;
 }
@@ -65,6 +100,24 @@ inline void wait_for_thief(const std::atomic<bool>& flag, std::string_view polic
     while (!flag) fork_join([] {}, [] { std::this_thread::yield(); });
   } else {
     while (!flag) std::this_thread::yield();
+  }
+}
+
+/// Calls body() `rounds` times, and then until a worker has stolen something from another one: what ran on one worker
+/// alone has shown nothing. Fails if nobody ever steals.
+template <class Body>
+void until_stolen(const scheduler& s, int rounds, const Body& body) {
+  constexpr int most_rounds = 100'000;
+  const auto thefts = [&] {
+    const statistics now = s.stats();
+    return now.steals + now.leaps + now.migrations;
+  };
+  const auto before = thefts();
+  for (int round = 0; round < rounds || (s.workers() > 1 && thefts() == before); ++round) {
+    ASSERT_LT(round, most_rounds) << "nothing was stolen";
+    body();
+    if (testing::Test::HasFatalFailure()) return;
+    if (round >= rounds) std::this_thread::yield();  // the thieves may have no processor
   }
 }
 

@@ -25,6 +25,9 @@ class Misuse(command_line.MisuseTest):
     def test_unknown_scenario(self):
         self.refused("no_such_thing", names=["no_such_thing", "--list"])
 
+    def test_unknown_family(self):
+        self.refused("--family", "no_such_thing", names=["no_such_thing", "split_deque", "lifecycle"])
+
     def test_unknown_strategy(self):
         self.refused("--strategy", "clever", names=["clever", "random", "pct", "exhaustive"])
 

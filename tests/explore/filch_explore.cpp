@@ -7,9 +7,12 @@
 //   filch_explore --plant lost_wake_up
 //
 // Exit status: 0 nothing found, 1 a failure, 2 a command line that makes no sense.
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -21,21 +24,35 @@
 
 namespace filch::explore {
 
+namespace {
+
+/// The scenarios of one file, FAMILY_scenarios.cpp.
+struct family {
+  std::string_view name;
+  void (*add)(scenario_list& to);
+};
+
+constexpr std::array families{
+    family{"split_deque", &add_split_deque},
+    family{"ring_deque", &add_ring_deque},
+    family{"cell", &add_cells},
+    family{"join", &add_joins},
+    family{"lineage", &add_lineage},
+    family{"loop", &add_loops},
+    family{"group", &add_groups},
+    family{"bag", &add_bags},
+    family{"adaptive", &add_adaptive},
+    family{"sleep", &add_sleep},
+    family{"asleep", &add_asleep},
+    family{"interrupt", &add_interrupts},
+    family{"lifecycle", &add_lifecycle},
+};
+
+}  // namespace
+
 scenario_list scenarios() {
   scenario_list all;
-  add_split_deque(all);
-  add_ring_deque(all);
-  add_cells(all);
-  add_joins(all);
-  add_lineage(all);
-  add_loops(all);
-  add_groups(all);
-  add_bags(all);
-  add_adaptive(all);
-  add_sleep(all);
-  add_asleep(all);
-  add_interrupts(all);
-  add_lifecycle(all);
+  for (const family& each : families) each.add(all);
   return all;
 }
 
@@ -52,6 +69,18 @@ scenario_list chosen_from(const scenario_list& all, const std::vector<std::strin
     chosen.push_back(*found);
   }
   return chosen;
+}
+
+scenario_list scenarios_of(const std::string& name) {
+  const auto found = std::find_if(families.begin(), families.end(), [&](const family& f) { return f.name == name; });
+  if (found == families.end()) {
+    std::string known;
+    for (const family& each : families) known += (known.empty() ? "" : ", ") + std::string(each.name);
+    throw std::invalid_argument("filch_explore: family '" + name + "' is unknown; use one of " + known);
+  }
+  scenario_list all;
+  found->add(all);
+  return all;
 }
 
 void report(const scenario& what, const vm::failure& failed) {
@@ -103,8 +132,10 @@ int run(int argc, char** argv) {
   bool list = false;
   std::string table;
   std::string plant;
+  std::string family_name;
   std::vector<std::string> tags;
   app.add_option("SCENARIO", names, "which scenarios; all when none is named");
+  app.add_option("--family", family_name, "only the scenarios of one file, FAMILY_scenarios.cpp");
   app.add_option("--strategy", how.strategies, "random, pct, exhaustive; several are tried in turn")->delimiter(',');
   app.add_option("--seconds", how.seconds, "for each scenario and strategy")->check(CLI::PositiveNumber);
   app.add_option("--runs", how.most_runs, "at most, for each scenario and strategy")->check(CLI::PositiveNumber);
@@ -123,7 +154,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   for (const std::string& strategy : how.strategies) static_cast<void>(vm::make_strategy(strategy, 1));
-  const scenario_list chosen = chosen_from(scenarios(), names);
+  const scenario_list chosen = chosen_from(family_name.empty() ? scenarios() : scenarios_of(family_name), names);
   if (list) {
     for (const scenario& s : chosen) fmt::print("{:<36} {}\n", s.name, s.about);
     return 0;

@@ -400,7 +400,7 @@ int explore_planted(const std::string& name, const plan& how) {
     const verdict v = hunter({at->where, bug->what, bug->to}, {{&s}, {}, {}}, how).wait();
     fmt::print("  {}: {}\n", s.name, v.noticed ? fmt::format("found in {} runs: {}", v.runs, v.how) : "NOT FOUND");
     if (!v.noticed) ++missed;
-    const result clean = explore(*std::make_unique<vm::explorer>(), s, {.seconds = 1, .seed = how.seed});
+    const result clean = explore(*std::make_unique<vm::explorer>(), s, {.seconds = 0.1, .seed = how.seed});
     if (clean.failed) {
       fmt::print("  {} fails without the damage, too: {}\n", s.name, clean.failed->what);
       ++missed;

@@ -81,9 +81,12 @@ class adaptive_tasks : public testing::TestWithParam<tests::configuration> {
 
 TEST_P(adaptive_tasks, trees_without_balance) {
   for (const adaptive_options how : ways) {
-    account units(10'000);
-    pool.run([&] { adaptive(unbalanced_search(units, 0, units.size()), how); });
-    ASSERT_EQ(units.first_not(1), units.size());
+    tests::until_stolen(pool, 1, [&] {
+      account units(10'000);
+      pool.run([&] { adaptive(unbalanced_search(units, 0, units.size()), how); });
+      ASSERT_EQ(units.first_not(1), units.size());
+    });
+    if (HasFatalFailure()) return;
   }
 }
 

@@ -67,18 +67,20 @@ TEST_P(closures, of_every_size_and_movability) {
   constexpr std::size_t rounds = 20;
   scheduler s(GetParam().options());
   for (const bool on_heap : {false, true}) {
-    tests::account tasks(2 * sizes * rounds);
-    s.run([&] {
-      task_group on_stack;
-      const auto heap_group = std::make_unique<task_group>();
-      task_group& group = on_heap ? *heap_group : on_stack;
-      for (std::size_t r = 0; r < rounds; ++r) {
-        spawn_all(group, tasks, 2 * sizes * r, std::make_index_sequence<sizes>());
-      }
-      group.wait();
+    tests::until_stolen(s, 1, [&] {
+      tests::account tasks(2 * sizes * rounds);
+      s.run([&] {
+        task_group on_stack;
+        const auto heap_group = std::make_unique<task_group>();
+        task_group& group = on_heap ? *heap_group : on_stack;
+        for (std::size_t r = 0; r < rounds; ++r) {
+          spawn_all(group, tasks, 2 * sizes * r, std::make_index_sequence<sizes>());
+        }
+        group.wait();
+      });
+      EXPECT_EQ(tasks.first_not(1), tasks.size());
+      EXPECT_EQ(alive, 0);
     });
-    EXPECT_EQ(tasks.first_not(1), tasks.size());
-    EXPECT_EQ(alive, 0);
   }
 }
 

@@ -10,6 +10,8 @@ namespace filch {
 namespace {
 
 class exceptions : public testing::TestWithParam<tests::configuration> {};
+/// With several workers: one alone never steals.
+class stolen_exceptions : public testing::TestWithParam<tests::configuration> {};
 
 /// Objects that exist, to see that results and closures of failed branches are destroyed.
 struct tracked {
@@ -51,8 +53,7 @@ TEST_P(exceptions, the_leftmost_of_a_tree_arrives) {
   }
 }
 
-TEST_P(exceptions, of_a_stolen_branch) {
-  if (GetParam().workers == 1) return;  // nobody steals there
+TEST_P(stolen_exceptions, of_a_stolen_branch) {
   scheduler s(GetParam().options());
   for (int round = 0; round < 50; ++round) {
     std::atomic<bool> begun = false;
@@ -75,8 +76,7 @@ TEST_P(exceptions, of_a_stolen_branch) {
   }
 }
 
-TEST_P(exceptions, of_both_branches_the_first) {
-  if (GetParam().workers == 1) return;  // nobody steals there
+TEST_P(stolen_exceptions, of_both_branches_the_first) {
   scheduler s(GetParam().options());
   for (int round = 0; round < 50; ++round) {
     std::atomic<bool> begun = false;
@@ -124,6 +124,8 @@ TEST_P(exceptions, of_groups_all_tasks_run_and_the_first_arrives) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(stress, stolen_exceptions, testing::ValuesIn(tests::configurations({2, 4, 16})),
+                         tests::name_of);
 INSTANTIATE_TEST_SUITE_P(stress, exceptions, testing::ValuesIn(tests::configurations({1, 2, 4, 16})), tests::name_of);
 
 }  // namespace

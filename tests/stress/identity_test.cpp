@@ -65,34 +65,34 @@ void mix(account& tasks, task_group& outer, std::size_t first, std::size_t last)
 
 TEST_P(identity, tree_of_forks) {
   scheduler s(GetParam().options());
-  for (int round = 0; round < 10; ++round) {
+  tests::until_stolen(s, 10, [&] {
     account tasks(10'000);
     s.run([&] { fork_leaves(tasks, 0, tasks.size()); });
     ASSERT_EQ(tasks.first_not(1), tasks.size());
-  }
+  });
 }
 
 TEST_P(identity, chain_of_forks) {
   scheduler s(GetParam().options());
-  for (int round = 0; round < 20; ++round) {
+  tests::until_stolen(s, 20, [&] {
     account tasks(500);
     s.run([&] { fork_chain(tasks, 0, tasks.size()); });
     ASSERT_EQ(tasks.first_not(1), tasks.size());
-  }
+  });
 }
 
 TEST_P(identity, tree_of_groups) {
   scheduler s(GetParam().options());
-  for (int round = 0; round < 10; ++round) {
+  tests::until_stolen(s, 10, [&] {
     account tasks(10'000);
     s.run([&] { spawn_leaves(tasks, 0, tasks.size()); });
     ASSERT_EQ(tasks.first_not(1), tasks.size());
-  }
+  });
 }
 
 TEST_P(identity, one_group_of_many) {
   scheduler s(GetParam().options());
-  for (int round = 0; round < 10; ++round) {
+  tests::until_stolen(s, 10, [&] {
     account tasks(5'000);
     s.run([&] {
       task_group group;
@@ -100,12 +100,12 @@ TEST_P(identity, one_group_of_many) {
       group.wait();
     });
     ASSERT_EQ(tasks.first_not(1), tasks.size());
-  }
+  });
 }
 
 TEST_P(identity, everything_mixed_with_an_outer_group) {
   scheduler s(GetParam().options());
-  for (int round = 0; round < 5; ++round) {
+  tests::until_stolen(s, 5, [&] {
     account tasks(4'000);
     s.run([&] {
       task_group outer;
@@ -113,14 +113,14 @@ TEST_P(identity, everything_mixed_with_an_outer_group) {
       outer.wait();
     });
     ASSERT_EQ(tasks.first_not(1), tasks.size());
-  }
+  });
 }
 
 TEST_P(identity, small_stacks_that_wrap_and_fill) {
   auto options = GetParam().options();
   options.stack_bytes = 4096;
   scheduler s(options);
-  for (int round = 0; round < 10; ++round) {
+  tests::until_stolen(s, 10, [&] {
     account chain(300);
     account group(2'000);
     s.run([&] {
@@ -129,12 +129,12 @@ TEST_P(identity, small_stacks_that_wrap_and_fill) {
     });
     ASSERT_EQ(chain.first_not(1), chain.size());
     ASSERT_EQ(group.first_not(1), group.size());
-  }
+  });
 }
 
 TEST_P(identity, a_group_on_the_heap) {
   scheduler s(GetParam().options());
-  for (int round = 0; round < 5; ++round) {
+  tests::until_stolen(s, 5, [&] {
     account tasks(3'000);
     s.run([&] {
       const auto group = std::make_unique<task_group>();
@@ -147,7 +147,7 @@ TEST_P(identity, a_group_on_the_heap) {
       group->wait();
     });
     ASSERT_EQ(tasks.first_not(1), tasks.size());
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(stress, identity, testing::ValuesIn(tests::configurations({1, 2, 3, 4, 8, 16})),

@@ -48,17 +48,17 @@ void lock_and_fork(std::mutex& mutex, tests::account& tasks, std::size_t first, 
 
 TEST_P(waiting, a_lock_held_across_fork_join_that_every_other_task_wants) {
   scheduler s(GetParam().options());
-  for (int round = 0; round < 10; ++round) {
+  tests::until_stolen(s, 10, [&] {
     std::mutex mutex;
     tests::account tasks(200);
     s.run([&] { lock_and_fork(mutex, tasks, 0, tasks.size()); });
     ASSERT_EQ(tasks.first_not(1), tasks.size());
-  }
+  });
 }
 
 TEST_P(waiting, a_lock_held_across_the_wait_of_a_group_that_every_other_task_wants) {
   scheduler s(GetParam().options());
-  for (int round = 0; round < 10; ++round) {
+  tests::until_stolen(s, 10, [&] {
     std::mutex mutex;
     tests::account tasks(200);
     s.run([&] {
@@ -78,7 +78,7 @@ TEST_P(waiting, a_lock_held_across_the_wait_of_a_group_that_every_other_task_wan
       group.wait();
     });
     ASSERT_EQ(tasks.first_not(1), tasks.size());
-  }
+  });
 }
 
 TEST_P(waiting, runs_descendants_only) {
@@ -104,10 +104,10 @@ TEST_P(waiting, runs_descendants_only) {
   };
   strangers = 0;
   scheduler s(GetParam().options());
-  for (int round = 0; round < 10; ++round) {
+  tests::until_stolen(s, 10, [&] {
     const part root{nullptr};
     s.run([&] { tree::grow(&root, 11); });
-  }
+  });
   EXPECT_EQ(strangers, 0);
 }
 

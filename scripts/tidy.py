@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over the sources of the library, the benchmarks and the tools, as compiled in a build directory that
+has a compile_commands.json. Exit status 1 if there is a finding.
+
+  tidy.py [--quick] [BUILD]       BUILD: default build/release
+
+  --quick    Sources that are compiled alike are looked at together, each header once,
+             and without the static analyzer (clang-analyzer-*), which looks at one main file at a time. Sources that
+             cannot stand in one file, because both define a name of their own, go to different batches; a batch that
+             does not compile all the same is looked at source by source.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TREES = ("src", "bench", "tools")
+LARGEST_BATCH = 24  # sources; more is slower than two batches side by side
+# A batch includes sources, on purpose.
+QUICK_CHECKS = "-clang-analyzer-*,-bugprone-suspicious-include"
+# What CMake writes when it compiles sources together.
+UNITY_INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
+# Names that a source defines at the left margin: types, constants, functions.
+OWN_NAME = re.compile(
+    r"^(?:struct|class|enum class|enum|union|using|concept)\s+(\w+)"
+    r"|^(?:static |inline )?(?:constexpr|const)\s[^=({;]*?\b(\w+)\s*(?:\[\w*\])?\s*[={]"
+    r"|^[\w:<>,&*\[\] ]*[\w>&*\]]\s+[&*]?(\w+)\(",
+    re.MULTILINE,
+)
+
+
+def commands_of(build):
+    """One compile command for each source. One that is compiled for the virtual machine as well is looked at once."""
+    first = {}
+    compiled = []
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        file = Path(command["file"])
+        inside = UNITY_INCLUDE.findall(file.read_text()) if file.parent.name == "Unity" else [file]
+        compiled += [(Path(source).resolve(), command) for source in inside]
+    for source, command in compiled:
+        if source.is_relative_to(ROOT) and source.relative_to(ROOT).parts[0] in TREES and source.suffix == ".cpp":
+            first.setdefault(source, command)
+    return first
+
+
+def flags_of(command):
+    """The options of a compile command, without the source, the output and precompiled headers."""
+    words = shlex.split(command["command"])
+    flags = []
+    skipped = {"-o": 1, "-c": 1, "-include": 1}
+    position = 0
+    while position < len(words):
+        if words[position] in skipped:
+            position += 1 + skipped[words[position]]
+            continue
+        if words[position] != "-Winvalid-pch":
+            flags.append(words[position])
+        position += 1
+    return flags
+
+
+def batches_of(commands, largest):
+    """Lists of sources with equal options, none with a name that another one of the list defines."""
+    made = []  # (options, names, sources)
+    for source, command in sorted(commands.items()):
+        options = (command["directory"], *flags_of(command))
+        names = {name for match in OWN_NAME.findall(source.read_text()) for name in match if name}
+        for batch in made:
+            if batch[0] == options and len(batch[2]) < largest and not batch[1] & names:
+                batch[1].update(names)
+                batch[2].append(source)
+                break
+        else:
+            made.append((options, names, [source]))
+    made.sort(key=lambda batch: -len(batch[2]))  # the longest first
+    return [(options, sources) for options, _, sources in made]
+
+
+def clang_tidy(folder, options, sources, *more):
+    """Over one file that includes the sources, or over the one source itself. @return its findings, and whether clang could
+    compile it."""
+    file = sources[0]
+    if len(sources) > 1:
+        file = Path(folder) / f"{sources[0].stem}_and_{len(sources) - 1}_more.cpp"
+        file.write_text("".join(f'#include "{source}"\n' for source in sources))
+    call = ["clang-tidy-19", "-quiet", f"--config-file={ROOT / '.clang-tidy'}", *more, str(file), "--", *options[2:]]
+    # The options are g++'s, so clang is told to pass over those that it does not know.
+    call.append("-Wno-unknown-warning-option")
+    run = subprocess.run(
+        call, cwd=options[0], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    findings = run.stdout if run.returncode != 0 else ""
+    return findings, "clang-diagnostic-error" not in findings
+
+
+def look_at(folder, options, sources, quick):
+    """Findings in the sources, as text; empty if there is none."""
+    more = [f"-checks={QUICK_CHECKS}"] if quick else []
+    findings, compiled = clang_tidy(folder, options, sources, *more)
+    if not compiled and len(sources) > 1:
+        return "".join(clang_tidy(folder, options, [source], *more)[0] for source in sources)
+    return findings
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs clang-tidy over src, bench and tools.")
+    parser.add_argument("build", nargs="?", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--quick", action="store_true", help="sources together, without the static analyzer")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    if not (build / "compile_commands.json").is_file():
+        parser.error(f"'{arguments.build}' has no compile_commands.json; run 'cmake --preset release' first")
+    batches = batches_of(commands_of(build), LARGEST_BATCH if arguments.quick else 1)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        findings = list(pool.map(lambda batch: look_at(folder, *batch, arguments.quick), batches))
+    print("".join(findings), end="")
+    return 1 if any(findings) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
