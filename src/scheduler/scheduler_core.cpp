@@ -56,7 +56,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
       interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
       board_(home, idle_) {
-  if (chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0) interrupter::prepare();
+  if (interrupts_wanted()) interrupter::prepare();
   for (int i = 0; i < chosen_.workers; ++i) add_worker();
   threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
   try {
@@ -134,7 +134,8 @@ void scheduler_core::get_up(worker& w) noexcept {
 
 void scheduler_core::work(worker& w) noexcept {
   self = &w;
-  platform::accept_interrupts();
+  w.parker.bind_while_asleep();
+  if (interrupts_wanted()) platform::accept_interrupts();
   w.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
   patience spinning = patience::of_searches();
   idle_.begin_search();

@@ -39,6 +39,9 @@ class scheduler_core {
   [[nodiscard]] platform::mutex& loops_mutex() noexcept { return loops_mutex_; }
 
  private:
+  [[nodiscard]] bool interrupts_wanted() const noexcept {
+    return chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0;
+  }
   worker& add_worker();
   worker& find_seat();
   void stop() noexcept;

@@ -27,7 +27,7 @@ struct setting {
   bool ticks;  ///< interrupts by a thread of their own
 
   [[nodiscard]] options with(int workers) const {
-    options chosen{.workers = workers, .policy = policy, .steal_half = steal_half};
+    options chosen{.workers = workers, .policy = policy, .steal_half = steal_half, .interrupt_after_ns = 100'000};
     if (ticks) chosen.interrupt_every_ns = 200'000;
     return chosen;
   }
