@@ -58,7 +58,7 @@ class scheduler_core {
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;
   platform::mutex loops_mutex_;
-  std::vector<worker*> free_guests_;
+  std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;
