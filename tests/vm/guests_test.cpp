@@ -1,4 +1,5 @@
 // Threads that take part in a scheduler for a while, on the many-core machine: what is left of them.
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,24 @@ TEST_P(vm_guests, that_have_left_cost_nothing) {
   });
   // The victims are others than before; if they were 304 instead of 4, it would take a fifth longer and more.
   EXPECT_LT(after_s, 1.05 * before_s);
+}
+
+/// Nobody wakes up, and looks around, while the only thread that works does not push anything.
+TEST_P(vm_guests, who_work_alone_leave_the_others_asleep) {
+  vm::simulation world(vm::load_machine("1x8", MACHINES_FOLDER), 1, 8);
+  world.run([&] {
+    scheduler pool({.workers = 8, .policy = GetParam()});
+    pool.run([&] {
+      fork_join(
+          [&] {
+            vm::charge(10'000 * us);
+            const std::uint64_t before = pool.stats().parks;
+            vm::charge(1e6 * us);
+            EXPECT_EQ(pool.stats().parks, before);
+          },
+          [] {});
+    });
+  });
 }
 
 std::vector<std::string> policies() {
