@@ -88,6 +88,9 @@ void lace::answer(worker& w) noexcept {
     // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
     // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
     w.calm();
+    // [AT6] A thief that took all of it before that has asked for the next in vain. seq_cst, both this look at the word
+    // ([SD1]) and that thief's: one of the two sees the other's change. Found by lace_next_on_offer.
+    if (!shows_anything(w)) w.raise();
   }
   w.idle.offered(w);
 }
@@ -170,8 +173,10 @@ bool lace::shows_task(const worker& victim) const noexcept {
 void lace::robbed(worker& victim) noexcept {
   // So that what it pushes next is on offer, should it be long. Who sleeps pushes nothing, and looks when it is asked.
   if (victim.dozing.load(std::memory_order_relaxed)) return;
-  if (!shows_task(victim) && !victim.pieces.something_offered()) victim.ask();
+  if (!shows_anything(victim)) victim.ask();
 }
+
+bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w) || w.pieces.something_offered(); }
 
 std::uint32_t lace::taken_end(const worker& victim) const noexcept { return shared_part_of(victim).deque.load().tail; }
 

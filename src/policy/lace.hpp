@@ -42,6 +42,7 @@ class lace : public stealing_policy {
   [[nodiscard]] bool shows_task(const worker& victim) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;
   void robbed(worker& victim) noexcept override;
+  [[nodiscard]] bool shows_anything(const worker& w) const noexcept;
 
   struct shared_part;
   [[nodiscard]] static shared_part& shared_part_of(const worker& w) noexcept;
