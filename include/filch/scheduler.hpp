@@ -35,13 +35,14 @@ struct options {
   /// FILCH_DEAL_INTERVAL_NS when that is set, else 30,000.
   std::optional<std::int64_t> deal_interval_ns = {};
   /// How long a worker that has asked another one for work waits for an answer before it interrupts that one's thread,
-  /// in nanoseconds; 0: for ever. Only long tasks are ever interrupted, which neither fork nor join nor run a loop for
-  /// that time; and each at most once in a millisecond, unless it has something to give. The interrupt is a signal,
-  /// SIGURG, which filch handles with SA_RESTART; SIGURG from elsewhere goes to the handler that the program had
-  /// installed before; one that is installed later has to pass on what is not its own. What a task calls may return
-  /// early with EINTR where SA_RESTART does not help (signal(7) lists it: sleeping, polling). Not for policies that
-  /// offer everything at once (chase_lev, the lazy ones). None: FILCH_INTERRUPT_AFTER_NS when that is set, else
-  /// 100,000. At most 1 s.
+  /// in nanoseconds; 0: for ever, and then filch sends and handles no signals. None: FILCH_INTERRUPT_AFTER_NS when that
+  /// is set, else 0. At most 1 s. 100,000 is a good value where tasks are long, neither fork nor join nor run loops
+  /// meanwhile, and call nothing that a signal disturbs. The interrupt is SIGURG, handled with SA_RESTART: blocking
+  /// calls inside of tasks may return early with EINTR (signal(7) lists which: sleeping, polling, receiving with a
+  /// time-out), and `write` and `recv(MSG_WAITALL)` may transfer less than was asked for. Only tasks that do not look
+  /// for that time are interrupted, each at most once in a millisecond unless it has something to give. SIGURG from
+  /// elsewhere goes to the handler that the program had installed before; one that is installed later has to pass on
+  /// what is not its own. Not for policies that offer everything at once (chase_lev, the lazy ones).
   std::optional<std::int64_t> interrupt_after_ns = {};
   /// Policy sender: time from one interrupt to the next, in nanoseconds, by which a thread of its own makes workers
   /// deal while others wait, as in section 4 of the private-deques paper (200 us to 2 ms there). 0: no such thread.

@@ -54,14 +54,14 @@ void split_deque::grow(index new_split) noexcept {
   } while (!word_.compare_exchange_weak(seen, pack(v), std::memory_order_seq_cst, std::memory_order_relaxed));
 }
 
-split_deque::shrunk split_deque::shrink(index wanted, index& new_split) noexcept {
+split_deque::shrunk split_deque::shrink(index wanted, index& new_split, bool only_that) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     view v = unpack(seen);
     new_split = v.split;
     if (v.all_stolen || v.tail >= v.split) return shrunk::all_stolen;
     if (v.tail > wanted) return shrunk::taken;
-    v.split = std::min((v.tail + v.split) / 2, wanted);
+    v.split = only_that ? wanted : std::min((v.tail + v.split) / 2, wanted);
     // [SD5] relaxed: what becomes private was written by the owner itself. That no thief has it follows from the word
     // alone: all its changes are read-modify-writes of one location.
     if (word_.compare_exchange_weak(seen, pack(v), std::memory_order_relaxed, std::memory_order_relaxed)) {

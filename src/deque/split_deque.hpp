@@ -59,9 +59,9 @@ class split_deque {
     taken,      ///< the wanted task is stolen, newer ones are not
     all_stolen  ///< every task is stolen
   };
-  /// Moves split down to (tail + split) / 2, or to `wanted` when that is lower, so that `wanted` becomes private.
-  /// `new_split` receives the split point.
-  [[nodiscard]] shrunk shrink(index wanted, index& new_split) noexcept;
+  /// Moves split down to (tail + split) / 2, or to `wanted` when that is lower, so that `wanted` becomes private; with
+  /// `only_that` just to `wanted`. `new_split` receives the split point.
+  [[nodiscard]] shrunk shrink(index wanted, index& new_split, bool only_that = false) noexcept;
 
   /// Every task below `head` is stolen, and nothing is shared.
   void set_all_stolen(index head) noexcept;

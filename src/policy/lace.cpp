@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "loop/carve.hpp"
+#include "platform/clock.hpp"
 #include "worker/sleepers.hpp"
 
 namespace filch {
@@ -12,11 +13,21 @@ namespace {
 /// Pieces that one answer cuts off at most.
 constexpr unsigned most_parts = 4;
 
+/// An owner that looks later than that after it was asked is in long tasks. Beside it an offer costs nothing, and it is
+/// about what a thief spends before it falls asleep.
+constexpr std::int64_t late_ns = 50'000;
+
+/// An owner that was late has to answer that often without being late.
+constexpr unsigned answers_after_late = 32;
+
 }  // namespace
 
 struct lace::shared_part final : offer {
   alignas(64) deque::split_deque deque;
-  alignas(64) bool all_stolen = true;  ///< owner's copy
+  // The owner's.
+  alignas(64) bool all_stolen = true;  ///< a copy
+  bool looked = false;                 ///< it has looked since it was asked, and had nothing to give
+  unsigned in_full = 0;                ///< so many of its next answers offer all private tasks
   void activation_ended() noexcept override { deque.next_epoch(); }
 };
 
@@ -38,21 +49,50 @@ std::uint32_t lace::shared_tasks(const worker& w) noexcept {
   return seen.something_shared() ? seen.shared() : 0;
 }
 
+bool lace::offers_all(worker& w, shared_part& part, std::int64_t now_ns) noexcept {
+  const std::int64_t asked_ns = w.asked_ns.load(std::memory_order_relaxed);  // [IN1]
+  if (std::exchange(w.began, false)) {
+    part.in_full = std::max(part.in_full, platform::first_offers());
+  } else if (!part.looked && asked_ns != 0 && now_ns - asked_ns > late_ns) {
+    part.in_full = answers_after_late;
+  }
+  return part.in_full != 0;
+}
+
 void lace::answer(worker& w) noexcept {
-  if (shared_part_of(w).all_stolen) w.pass_joined();
+  shared_part& part = shared_part_of(w);
+  if (part.all_stolen) w.pass_joined();
   const std::uint32_t tasks = private_tasks(w);
+  const std::int64_t now_ns = tasks != 0 ? platform::now_ns() : 0;
+  const bool all = tasks != 0 && offers_all(w, part, now_ns);
+  bool gave = false;
   detail::loop_frame* const f = giver(w, giving_order::oldest);
-  if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && give_half(w, *f, w.idle.hungry(most_parts))) {
+  // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
+  if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && !(all && w.pieces.count_offered(1) != 0) &&
+      give_half(w, *f, w.idle.hungry(most_parts))) {
     w.count(&counters::offers);
-  } else if (const std::uint32_t left = private_tasks(w); left != 0) {  // anew: a task that splits may fork
-    share(w, shared_part_of(w).all_stolen ? 1 : (left + 1) / 2);
-  } else {
+    gave = true;
+  }
+  if (const std::uint32_t left = private_tasks(w); left != 0 && (all || !gave)) {  // anew: a task that splits may fork
+    // If nobody waits, a thief has asked for its next task.
+    share(w, all ? left : part.all_stolen || !w.idle.anybody() ? 1 : (left + 1) / 2);
+    gave = true;
+  }
+  part.looked = !gave;
+  if (!gave) {
     w.note_nothing();
     return;  // attention stays raised, the next push or chunk comes here again
   }
-  // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
-  // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
-  w.calm();
+  if (all && --part.in_full != 0) {
+    w.look_again(now_ns);
+  } else {
+    // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
+    // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
+    w.calm();
+    // [AT6] A thief that took all of it before that has asked for the next in vain. seq_cst, both this look at the word
+    // ([SD1]) and that thief's: one of the two sees the other's change. Found by lace_next_on_offer.
+    if (!shows_anything(w)) w.raise();
+  }
   w.idle.offered(w);
 }
 
@@ -80,17 +120,13 @@ bool lace::reclaim(worker& w, detail::slot& s) noexcept {
   shared_part& part = shared_part_of(w);
   if (part.all_stolen) return false;
   deque::split_deque::index split = 0;
-  switch (part.deque.shrink(w.index_of(&s), split)) {
+  switch (part.deque.shrink(w.index_of(&s), split, part.in_full != 0)) {
     case deque::split_deque::shrunk::reclaimed:
       w.count(&counters::shrinks);
       w.set_split(w.base + split);
       return true;
     case deque::split_deque::shrunk::all_stolen:
-      if (w.base + split == w.head.load()) {
-        part.all_stolen = true;
-        part.deque.set_all_stolen(split);
-        w.raise();
-      }
+      if (w.base + split == w.head.load()) set_all_stolen(w, part, split);
       return false;
     case deque::split_deque::shrunk::taken:
       return false;
@@ -103,8 +139,13 @@ void lace::rejoin(worker& w, detail::slot& s) noexcept {
   shared_part& part = shared_part_of(w);
   w.head.store(&s);
   w.set_split(&s);
+  set_all_stolen(w, part, w.index_of(&s));
+}
+
+void lace::set_all_stolen(worker& w, shared_part& part, std::uint32_t head) noexcept {
   part.all_stolen = true;
-  part.deque.set_all_stolen(w.index_of(&s));
+  part.deque.set_all_stolen(head);
+  w.began = true;
   w.raise();
 }
 
@@ -129,6 +170,14 @@ loot lace::take_task(worker& thief, worker& victim, const lineage* only) noexcep
 bool lace::shows_task(const worker& victim) const noexcept {
   return shared_part_of(victim).deque.load().something_shared();
 }
+
+void lace::robbed(worker& victim) noexcept {
+  // So that what it pushes next is on offer, should it be long. Who sleeps pushes nothing, and looks when it is asked.
+  if (victim.dozing.load(std::memory_order_relaxed)) return;
+  if (!shows_anything(victim)) victim.ask();
+}
+
+bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w) || w.pieces.something_offered(); }
 
 std::uint32_t lace::taken_end(const worker& victim) const noexcept { return shared_part_of(victim).deque.load().tail; }
 

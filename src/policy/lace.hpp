@@ -5,6 +5,11 @@
 // owner that comes down to a shared task moves it to the middle of what is not stolen (shrink). Deviations: see
 // deque/split_deque.hpp; steal-half as an option, as section 3.3 of the paper sketches it.
 //
+// Deviation: who looks seldom offers more. An owner in a long task answers nobody, so what is private then stays where
+// it is. So the first few tasks that a worker pushes when it has begun something new are all offered; a thief that
+// takes the last one on offer asks for the next; and an owner that answers late offers all that it pushes, and takes
+// back one by one, until it has answered fast a number of times.
+//
 // Loops: whoever asks gets half of the oldest loop, if that is older than all private tasks. With that, and with safe
 // waits, this is the policy `standard`.
 #pragma once
@@ -36,10 +41,13 @@ class lace : public stealing_policy {
   loot take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
   [[nodiscard]] bool shows_task(const worker& victim) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;
+  void robbed(worker& victim) noexcept override;
+  [[nodiscard]] bool shows_anything(const worker& w) const noexcept;
 
   struct shared_part;
   [[nodiscard]] static shared_part& shared_part_of(const worker& w) noexcept;
-  static void set_all_stolen(worker& w, detail::slot* head) noexcept;
+  static void set_all_stolen(worker& w, shared_part& part, std::uint32_t head) noexcept;
+  [[nodiscard]] static bool offers_all(worker& w, shared_part& part, std::int64_t now_ns) noexcept;
 
   bool steal_half_;
 };

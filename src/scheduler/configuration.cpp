@@ -124,7 +124,7 @@ constexpr interval_option interrupt_after{
     "FILCH_INTERRUPT_AFTER_NS",
     "time to wait before an interrupt",
     0,
-    100'000,
+    0,
     [](std::string_view policy) { return policy != "chase_lev" && !is_lazy_policy(policy); },
     "policy standard, lace, receiver, receiver_blocking or sender"};
 constexpr interval_option interrupt_every{"interrupt_every_ns",

@@ -1,5 +1,6 @@
 #include "scheduler/scheduler_core.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <mutex>
@@ -37,7 +38,7 @@ constexpr std::array counter_pairs{
 
 statistics total(const team& everybody) {
   statistics sum;
-  for (std::uint32_t i = 0; i < everybody.size(); ++i) {
+  for (std::uint32_t i = 0; i < everybody.most(); ++i) {
     for (const auto& [from, to] : counter_pairs) {
       sum.*to += (everybody[i].counted.*from).load(std::memory_order_relaxed);
     }
@@ -56,7 +57,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
       interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
       board_(home, idle_) {
-  if (chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0) interrupter::prepare();
+  if (interrupts_wanted()) interrupter::prepare();
   for (int i = 0; i < chosen_.workers; ++i) add_worker();
   threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
   try {
@@ -85,7 +86,7 @@ void scheduler_core::stop() noexcept {
 }
 
 worker& scheduler_core::add_worker() {
-  const std::uint32_t number = team_.size();
+  const std::uint32_t number = team_.most();
   if (number == team::max_workers) {
     throw std::runtime_error("filch: " + std::to_string(number) +
                              " threads take part in one scheduler; let fewer threads call run at the same time");
@@ -112,14 +113,21 @@ worker& scheduler_core::find_seat() {
     return team_[0];
   }
   const std::lock_guard lock(guests_mutex_);
-  if (free_guests_.empty()) {
-    worker& guest = add_worker();
-    free_guests_.reserve(team_.size());  // get_up must not fail
-    return guest;
+  // The lowest, so that those who take part are few in a row.
+  const auto free = std::find(guests_.begin(), guests_.end(), false);
+  const auto first = static_cast<std::uint32_t>(chosen_.workers);
+  const std::uint32_t number = first + static_cast<std::uint32_t>(free - guests_.begin());
+  if (free == guests_.end()) {
+    guests_.reserve(guests_.size() + 1);
+    add_worker();
+    guests_.push_back(true);
+  } else {
+    *free = true;
+    if (number >= team_.size()) team_.take_part(number + 1);
   }
-  worker& guest = *free_guests_.back();
-  free_guests_.pop_back();
-  return guest;
+  // Nobody has asked it while it did not take part.
+  team_[number].raise();
+  return team_[number];
 }
 
 void scheduler_core::get_up(worker& w) noexcept {
@@ -129,12 +137,17 @@ void scheduler_core::get_up(worker& w) noexcept {
     return;
   }
   const std::lock_guard lock(guests_mutex_);
-  free_guests_.push_back(&w);
+  const auto first = static_cast<std::uint32_t>(chosen_.workers);
+  guests_[w.number - first] = false;
+  std::uint32_t size = team_.size();
+  while (size > first && !guests_[size - first - 1]) --size;
+  if (size != team_.size()) team_.take_part(size);
 }
 
 void scheduler_core::work(worker& w) noexcept {
   w.begin_on_this_thread();
-  platform::accept_interrupts();
+  w.parker.bind_while_asleep();
+  if (interrupts_wanted()) platform::accept_interrupts();
   patience spinning = patience::of_searches();
   idle_.begin_search();
   // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.

@@ -39,6 +39,9 @@ class scheduler_core {
   [[nodiscard]] platform::mutex& loops_mutex() noexcept { return loops_mutex_; }
 
  private:
+  [[nodiscard]] bool interrupts_wanted() const noexcept {
+    return chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0;
+  }
   worker& add_worker();
   worker& find_seat();
   void stop() noexcept;
@@ -55,7 +58,7 @@ class scheduler_core {
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;
   platform::mutex loops_mutex_;
-  std::vector<worker*> free_guests_;
+  std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;

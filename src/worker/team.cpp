@@ -11,10 +11,16 @@ team::team() : memory_(max_workers * sizeof(worker*)), workers_(static_cast<work
 team::~team() = default;
 
 void team::add(std::unique_ptr<worker> w) {
-  const std::uint32_t n = size_.load(std::memory_order_relaxed);
+  const std::uint32_t n = most_.load(std::memory_order_relaxed);  // who adds is alone
   workers_[n] = w.get();
   owned_.push_back(std::move(w));
-  size_.store(n + 1, std::memory_order_release);  // [TM2] pairs with [TM1]
+  most_.store(n + 1, std::memory_order_release);  // [TM3] release: the worker, for who looks at all of them
+  take_part(n + 1);
+}
+
+void team::take_part(std::uint32_t count) noexcept {
+  // [TM2] seq_cst: releases the workers to [TM1]; and before the newest one's look for sleepers ([SL1]).
+  size_.store(count, std::memory_order_seq_cst);
 }
 
 }  // namespace filch

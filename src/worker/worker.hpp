@@ -99,8 +99,14 @@ class worker : public detail::worker_core {
   /// Owner, in its own code: the calling thread is this worker from now on.
   void begin_on_this_thread() noexcept;
 
+  /// Owner. It has answered, and looks at its next push again, as if it were asked now.
+  void look_again(std::int64_t now_ns) noexcept {
+    has_nothing.store(false, std::memory_order_relaxed);  // [IN1], both
+    asked_ns.store(now_ns | 1, std::memory_order_relaxed);
+  }
   /// Owner. It begins a task, and will have something to give. Whoever asked before waits for that from now on.
   void begin_work() noexcept {
+    began = true;
     asked_ns.store(0, std::memory_order_relaxed);            // [IN1]
     has_nothing.exchange(false, std::memory_order_acquire);  // [IN3] acquire: see [IN2]
   }
@@ -179,12 +185,13 @@ class worker : public detail::worker_core {
   /// Owner: a sleeper was woken because there is something to give, since there was nothing, or since the last time
   /// that something was to be given away.
   bool told = false;
+  bool began = false;  ///< owner: it has begun something new, and not offered any of its tasks since
   // What a waker looks at, on one cache line.
   alignas(64) platform::atomic<sleep_state> sleep{sleep_state::awake};  ///< any thread; see sleepers
   platform::atomic<bool> dozing{false};                                 ///< any thread: asleep, or nearly, in a wait
   platform::atomic<const detail::group_rest*> awaited_group{nullptr};   ///< any thread: it waits for its detached tasks
-  platform::parker parker;                                              ///< any thread may unpark
   platform::atomic<platform::thread_id> thread{platform::no_thread};    ///< any thread may interrupt it
+  platform::parker parker;                                              ///< any thread may unpark
   bool interrupted = false;                                             ///< the owner is in its signal handler
 
  private:

@@ -139,6 +139,26 @@ void explore_asked_at_beginning() {
   });
 }
 
+/// No interrupts. A task that waits for one which was pushed after the last theft: that has to be on offer.
+void explore_next_on_offer(const options& chosen) {
+  scheduler pool(chosen);
+  dependent_branches branches;
+  account ran(1);
+  platform::atomic<bool> stolen{false};
+  pool.run([&] {
+    fork_join(
+        [&] {
+          while (!stolen.load(std::memory_order_acquire)) platform::pause();
+          branches.run();
+        },
+        [&] {
+          ran.ran(0);
+          stolen.store(true, std::memory_order_release);
+        });
+  });
+  ran.check_all();
+}
+
 /// A worker that is interrupted again and again while it runs the program, and asked for work each time.
 void explore_interrupted(const options& chosen, const std::function<void()>& program) {
   scheduler pool(chosen);
@@ -245,6 +265,8 @@ struct program {
 
 void add_interrupts(scenario_list& to) {
   to.push_back({"asked_at_beginning", "an owner that is asked while it begins a task", &explore_asked_at_beginning});
+  to.push_back({"lace_next_on_offer", "a task that waits for one which was pushed after the last theft",
+                [] { explore_next_on_offer(small(2, "lace", "transitive")); }});
   for (const std::string policy : {"lace", "receiver", "receiver_blocking", "sender"}) {
     to.push_back({policy + "_starved", "a task that waits for one that only an interrupt can hand over",
                   [=] { explore_starvation(impatient(policy, false)); }});

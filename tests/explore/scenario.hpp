@@ -89,8 +89,6 @@ inline options small(int workers, std::string policy, std::string join, bool ste
                  .steal_half = steal_half,
                  .stack_bytes = 4096};
   if (chosen.policy == "sender") chosen.deal_interval_ns = 1;  // at each look, mostly
-  // Interrupts have scenarios of their own.
-  if (chosen.policy != "chase_lev" && !chosen.policy.starts_with("lazy_")) chosen.interrupt_after_ns = 0;
   return chosen;
 }
 

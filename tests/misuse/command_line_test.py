@@ -305,7 +305,7 @@ class Bench(unittest.TestCase):
             return [list(row["settings"].values()) for row in bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"]]
 
         # steal_half, push_half, delta, interrupt_after, interrupt_every
-        self.assertEqual(settings(), [[False, False, None, 100_000, None]])
+        self.assertEqual(settings(), [[False, False, None, 0, None]])
         self.assertEqual(settings("--policy", "lazy_depth", "--push-half"), [[False, True, None, None, None]])
         times = ["--delta", "1000", "--interrupt-after", "0", "--interrupt-every", "5000"]
         self.assertEqual(

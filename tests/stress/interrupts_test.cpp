@@ -27,7 +27,7 @@ struct setting {
   bool ticks;  ///< interrupts by a thread of their own
 
   [[nodiscard]] options with(int workers) const {
-    options chosen{.workers = workers, .policy = policy, .steal_half = steal_half};
+    options chosen{.workers = workers, .policy = policy, .steal_half = steal_half, .interrupt_after_ns = 100'000};
     if (ticks) chosen.interrupt_every_ns = 200'000;
     return chosen;
   }
@@ -179,6 +179,35 @@ TEST_P(interrupts, may_come_anywhere) {
     pool.run([&] {
       const meddler now;
       everything(tasks, 0, size);
+    });
+    EXPECT_EQ(tasks.first_not(1), tasks.size());
+  }
+}
+
+/// A task of one scheduler runs another one, whose task runs the first: the thread is three workers.
+TEST_P(interrupts, may_come_to_a_thread_that_is_several_workers) {
+  constexpr std::size_t size = 2'000;
+  scheduler around(GetParam().with(3));
+  scheduler between(GetParam().with(2));
+  for (int round = 0; round < 20 || around.stats().interrupts < 100; ++round) {
+    account tasks(3 * size);
+    around.run([&] {
+      const meddler first;
+      fork_join(
+          [&] {
+            between.run([&] {
+              const meddler second;
+              fork_join(
+                  [&] {
+                    around.run([&] {
+                      const meddler third;
+                      everything(tasks, 0, size);
+                    });
+                  },
+                  [&] { everything(tasks, size, 2 * size); });
+            });
+          },
+          [&] { everything(tasks, 2 * size, 3 * size); });
     });
     EXPECT_EQ(tasks.first_not(1), tasks.size());
   }

@@ -1,20 +1,34 @@
 // The signal that interrupts are made of: whose handler is called for which.
 #include "platform/interrupt.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <ctime>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filch/scheduler.hpp>
+#include <filch/filch.hpp>
 
 namespace filch::platform {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::atomic<int> ours{0};
 std::atomic<int> theirs{0};
@@ -73,16 +87,137 @@ TEST_F(interrupt, leaves_signals_from_elsewhere_to_the_handler_before) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(interrupt, is_not_handled_where_they_are_turned_off) {
+TEST_F(interrupt, is_handled_only_where_it_was_asked_for) {
+  const auto is_handled = [] {
+    struct sigaction now{};
+    sigaction(SIGURG, nullptr, &now);
+    return now.sa_handler != SIG_DFL;
+  };
   EXPECT_EXIT(
       {
-        const scheduler pool({.workers = 2, .interrupt_after_ns = 0});
-        struct sigaction now{};
-        sigaction(SIGURG, nullptr, &now);
-        exit_if(now.sa_handler == SIG_DFL);
+        bool handled = false;
+        for (const combination& each : combinations()) {
+          scheduler pool({.workers = 3, .policy = std::string(each.policy)});
+          pool.run([] { fork_join([] { std::this_thread::sleep_for(2ms); }, [] {}); });
+          handled = handled || is_handled() || pool.stats().interrupts != 0;
+        }
+        exit_if(!handled);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(
+      {
+        const scheduler pool({.workers = 2, .interrupt_after_ns = 100'000});
+        exit_if(is_handled());
       },
       testing::ExitedWithCode(0), "");
 }
+
+class blocking_calls : public testing::TestWithParam<std::string_view> {};
+
+/// A file descriptor that is closed at last.
+class descriptor {
+ public:
+  explicit descriptor(int number) : number_(number) {}
+  ~descriptor() { close(number_); }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  [[nodiscard]] int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// Each waits for 1 ms, and nothing comes.
+void wait_in_vain() {
+  timespec left{.tv_sec = 0, .tv_nsec = 1'000'000};
+  EXPECT_EQ(nanosleep(&left, &left), 0);
+  EXPECT_EQ(poll(nullptr, 0, 1), 0);
+  timeval soon{.tv_sec = 0, .tv_usec = 1000};
+  EXPECT_EQ(select(0, nullptr, nullptr, nullptr, &soon), 0);
+  const descriptor events(epoll_create1(0));
+  epoll_event event{};
+  EXPECT_EQ(epoll_wait(events.get(), &event, 1, 1), 0);
+  sem_t never;
+  sem_init(&never, 0, 0);
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 1'000'000;
+  if (until.tv_nsec >= 1'000'000'000) ++until.tv_sec, until.tv_nsec -= 1'000'000'000;
+  EXPECT_EQ(sem_timedwait(&never, &until), -1);
+  EXPECT_EQ(errno, ETIMEDOUT);
+  sem_destroy(&never);
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  const descriptor here(pair[0]);
+  const descriptor there(pair[1]);
+  const timeval limit{.tv_sec = 0, .tv_usec = 1000};
+  setsockopt(here.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  char byte = 0;
+  EXPECT_EQ(recv(here.get(), &byte, 1, 0), -1);
+  EXPECT_EQ(errno, EAGAIN);
+}
+
+/// A transfer of a megabyte whose other end is slow.
+void transfer_all() {
+  constexpr std::size_t size = 1 << 20;
+  constexpr std::size_t part = size / 4;
+  std::vector<char> data(size);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  {
+    const descriptor from(ends[0]);
+    const descriptor into(ends[1]);
+    std::jthread reader([&] {
+      std::vector<char> taken(part);
+      for (std::size_t left = size; left != 0;) {
+        std::this_thread::sleep_for(500us);
+        const ssize_t got = read(from.get(), taken.data(), std::min(part, left));
+        if (got <= 0) break;
+        left -= static_cast<std::size_t>(got);
+      }
+    });
+    const ssize_t written = write(into.get(), data.data(), size);
+    EXPECT_EQ(written, static_cast<ssize_t>(size));
+    // Were it less, the reader would wait for the rest.
+    for (std::size_t done = static_cast<std::size_t>(std::max<ssize_t>(written, 0)); done != size;) {
+      const ssize_t more = write(into.get(), data.data(), size - done);
+      if (more > 0) done += static_cast<std::size_t>(more);
+    }
+  }
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const descriptor here(ends[0]);
+  const descriptor there(ends[1]);
+  std::jthread sender([&] {
+    for (int i = 0; i < 4; ++i) {
+      std::this_thread::sleep_for(500us);
+      if (send(there.get(), data.data(), part, 0) != static_cast<ssize_t>(part)) break;
+    }
+    shutdown(there.get(), SHUT_WR);
+  });
+  EXPECT_EQ(recv(here.get(), data.data(), size, MSG_WAITALL), static_cast<ssize_t>(size));
+  while (recv(here.get(), data.data(), size, 0) > 0) {
+  }
+}
+
+/// The other workers are idle, and wait for what lies below the call.
+TEST_P(blocking_calls, in_tasks_are_not_disturbed) {
+  scheduler pool({.workers = 3, .policy = std::string(GetParam())});
+  pool.run([] {
+    for (int i = 0; i < 10; ++i) {
+      fork_join([] { fork_join(wait_in_vain, [] {}); }, [] {});
+      fork_join([] { fork_join(transfer_all, [] {}); }, [] {});
+    }
+  });
+}
+
+std::vector<std::string_view> all_policies() {
+  std::vector<std::string_view> names;
+  for (const combination& each : combinations()) names.push_back(each.policy);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(all, blocking_calls, testing::ValuesIn(all_policies()),
+                         [](const auto& each) { return std::string(each.param); });
 
 TEST_F(interrupt, says_when_the_thread_is_gone) {
   EXPECT_FALSE(platform::interrupt(no_thread));

@@ -1,12 +1,27 @@
 #include "platform/parker.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <iterator>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filch/filch.hpp>
 
 #include "platform/clock.hpp"
+#include "platform/interrupt.hpp"
 
 namespace filch::platform {
 namespace {
@@ -76,6 +91,154 @@ TEST(parker, hands_over_data_each_time) {
   }
   other.join();
   EXPECT_EQ(shared, 2 * rounds);
+}
+
+/// Processors, as a list.
+using mask = std::vector<int>;
+
+mask mask_of(pid_t thread) {
+  cpu_set_t set;
+  mask found;
+  if (sched_getaffinity(thread, sizeof set, &set) != 0) return found;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(static_cast<std::size_t>(i), &set)) found.push_back(i);
+  }
+  return found;
+}
+
+void bind_to(pid_t thread, const mask& to) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int i : to) CPU_SET(static_cast<std::size_t>(i), &set);
+  sched_setaffinity(thread, sizeof set, &set);
+}
+
+/// A thread that parks until it is told to stop. It may be bound meanwhile.
+class sleeper {
+ public:
+  explicit sleeper(bool own)
+      : thread_([this, own] {
+          if (own) bed.bind_while_asleep();
+          id = current_thread();
+          while (!stop_) {
+            bed.park();
+            awake_mask = mask_of(0);
+            ++times;
+          }
+        }) {
+    while (id == 0) yield();
+  }
+  ~sleeper() {
+    stop_ = true;
+    bed.unpark();
+    thread_.join();
+  }
+  sleeper(const sleeper&) = delete;
+  sleeper& operator=(const sleeper&) = delete;
+  void wake() {
+    const int before = times;
+    bed.unpark();
+    while (times == before) yield();
+  }
+
+  parker bed;
+  std::atomic<pid_t> id{0};
+  std::atomic<int> times{0};
+  mask awake_mask;
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+TEST(parker, leaves_the_affinity_mask_of_a_thread_as_it_was) {
+  const mask before = mask_of(0);
+  for (const bool own : {false, true}) {
+    sleeper other(own);
+    for (int i = 0; i < 200; ++i) {
+      if (i % 2 != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      other.wake();
+      EXPECT_EQ(other.awake_mask, before);
+      EXPECT_TRUE(own || mask_of(other.id) == before);
+    }
+  }
+}
+
+TEST(parker, keeps_a_mask_that_somebody_else_sets_while_the_thread_sleeps) {
+  const mask all = mask_of(0);
+  for (int i = 0; i < 50; ++i) {
+    sleeper other(true);
+    while (all.size() > 1 && mask_of(other.id).size() != 1) yield();
+    const mask chosen{all.front() == mask_of(other.id).front() ? all.back() : all.front()};
+    bind_to(other.id, chosen);
+    other.wake();
+    EXPECT_EQ(other.awake_mask, chosen);
+  }
+}
+
+/// What a handler unparks, and whether it has.
+std::atomic<parker*> wanted{nullptr};
+std::atomic<bool> handled{false};
+
+void unpark_wanted(int /*number*/) {
+  wanted.load()->unpark();
+  handled = true;
+}
+
+/// From now on the calling thread gets SIGSYS where it would change an affinity mask.
+void trap_affinity_changes() {
+  sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog whole{.len = std::size(program), .filter = program};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole);
+}
+
+/// Unparks a thread that sleeps on the processor of this one, which gets a signal in the middle of that.
+[[noreturn]] void unpark_in_a_handler() {
+  alarm(20);
+  const mask all = mask_of(0);
+  if (all.size() == 1) std::_Exit(0);
+  sleeper other(true);
+  wanted = &other.bed;
+  std::signal(SIGSYS, &unpark_wanted);
+  mask where = mask_of(other.id);
+  while (where.size() != 1) where = mask_of(other.id);
+  bind_to(0, where);
+  trap_affinity_changes();
+  // Until it happens: the sleeper may be awake just now, or on another processor.
+  while (!handled) other.wake();
+  other.wake();
+  std::_Exit(0);
+}
+
+TEST(parker, is_unparked_by_a_handler_of_a_thread_that_is_unparking_it) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(unpark_in_a_handler(), testing::ExitedWithCode(0), "");
+}
+
+TEST(parker, lets_callers_of_run_keep_their_affinity_mask) {
+  const mask all = mask_of(0);
+  scheduler pool({.workers = 3});
+  const pid_t caller = current_thread();
+  for (int i = 0; i < 20; ++i) {
+    // The caller sleeps until the branch that was stolen has ended.
+    pool.run([&] {
+      std::atomic<bool> stolen{false};
+      const auto wait = [&] {
+        while (!stolen) yield();
+      };
+      fork_join(wait, [&] {
+        stolen = true;
+        const std::int64_t end = now_ns() + 1'000'000;
+        while (now_ns() < end) EXPECT_EQ(mask_of(caller), all);
+        bind_to(caller, {all.back()});
+      });
+    });
+    EXPECT_EQ(mask_of(0), mask{all.back()});
+    bind_to(0, all);
+  }
 }
 
 }  // namespace

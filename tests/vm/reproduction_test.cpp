@@ -148,7 +148,7 @@ TEST_F(reproduction_file, runs_may_be_on_this_machine) {
     const std::string settings = R"("settings": {)";
     return text.replace(text.find(settings), settings.size(),
                         settings + R"("N": {"policy": "lace"}, "M": {"policy": "lace"}, "O": {"runner": "openmp"},
-                                   "I": {"policy": "lace", "interrupt_after": 5},)");
+                                   "I": {"policy": "sender", "interrupt_every": 5},)");
   };
   const auto here = [](const std::string& settings) {
     return R"({"group": "H", "machine": "this machine", "workload": "fib:5", "workers": "all", "x": ["all"], "seeds": 1,

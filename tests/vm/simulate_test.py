@@ -211,7 +211,7 @@ class Simulate(unittest.TestCase):
         self.assertIsNone(serial["settings"])
         names = ["steal_half", "push_half", "delta_ns", "interrupt_after_ns", "interrupt_every_ns"]
         self.assertEqual(row["settings"], dict(zip(names, [True, False, 1000, 0, 5000], strict=True)))
-        self.assertEqual(rows(*on)[1]["settings"], dict(zip(names, [False, False, None, 100_000, None], strict=True)))
+        self.assertEqual(rows(*on)[1]["settings"], dict(zip(names, [False, False, None, 0, None], strict=True)))
 
     def test_loops_are_crossed_with_policies(self):
         arguments = ["nqueens_loop:5", "--machine", "2x2", "--seeds", "2", "--workers", "1,4"]

@@ -58,6 +58,8 @@ result_row row_of(const json& row, configuration config) {
           .counters = counters_of(row, runs)};
 }
 
+bool has_interrupt_after(const configuration& config) { return config.interrupt_after_ns.has_value(); }
+
 }  // namespace
 
 std::vector<result_row> native_rows(const std::string& workload, const std::vector<configuration>& configurations,
@@ -85,6 +87,11 @@ std::vector<result_row> native_rows(const std::string& workload, const std::vect
     if (config.deal_interval_ns) {
       arguments.insert(arguments.end(), {"--delta", std::to_string(*config.deal_interval_ns)});
     }
+  }
+  // One for all policies that it goes with.
+  const auto interrupts = std::ranges::find_if(configurations, &has_interrupt_after);
+  if (interrupts != configurations.end()) {
+    arguments.insert(arguments.end(), {"--interrupt-after", std::to_string(*interrupts->interrupt_after_ns)});
   }
   const json report = native_bench(arguments);
   std::vector<result_row> rows;

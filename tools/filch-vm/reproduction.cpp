@@ -116,9 +116,10 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
 void require_native(const compared_setting& setting) {
   const configuration& config = setting.config;
   if (!config.join.empty() || !config.loop.empty() || config.steal_half || config.push_half ||
-      setting.has_interrupts()) {
-    reject(fmt::format("setting '{}' has more than a policy, a delta or a runner; runs on {} do not know that",
-                       setting.name, planned_runs::native));
+      !setting.interrupt_every.empty()) {
+    reject(fmt::format(
+        "setting '{}' has more than a policy, a delta, an interrupt_after or a runner; runs on {} do not know that",
+        setting.name, planned_runs::native));
   }
 }
 

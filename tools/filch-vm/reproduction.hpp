@@ -27,7 +27,6 @@ struct compared_setting {
   configuration config{};  ///< without workers and the above
 
   /// Some time is given that 'filch bench' is not told when it measures several settings at once.
-  bool has_interrupts() const { return !interrupt_after.empty() || !interrupt_every.empty(); }
 
   /// Not one of filch's: measured on real processors only.
   bool is_peer() const { return config.runner != bench::runner::filch; }

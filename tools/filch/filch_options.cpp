@@ -22,7 +22,7 @@ void add_filch_options(CLI::App& command) {
            "Mean time between two deals of a worker, in nanoseconds (policy sender; default: 30000)", "NS");
   add_text(command, "--interrupt-after",
            "How long a worker waits for an answer before it interrupts another one, in nanoseconds; 0: for ever "
-           "(default: 100000)",
+           "(default: 0)",
            "NS");
   add_text(command, "--interrupt-every",
            "Time between interrupts by a thread of their own, in nanoseconds; 0: none (policy sender; default: 0)",

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <limits>
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -32,20 +33,23 @@ bool wait(atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t deadlin
   return error == 0 || errno != ETIMEDOUT;
 }
 
-/// Where the threads of this process may run, as far as anybody knew when the first parker was made: later the thread
-/// that is asked for may sleep, bound to one processor.
-const cpu_set_t& processors() noexcept {
-  static const cpu_set_t all = [] {
-    cpu_set_t set;
-    if (sched_getaffinity(getpid(), sizeof set, &set) != 0) CPU_ZERO(&set);
-    return set;
-  }();
-  return all;
+cpu_set_t only(int processor) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(processor), &set);
+  return set;
 }
 
-}  // namespace
+cpu_set_t without(int processor, cpu_set_t set) noexcept {
+  CPU_CLR(static_cast<std::size_t>(processor), &set);
+  return set;
+}
 
-parker::parker() noexcept { static_cast<void>(processors()); }
+/// The affinity mask of a thread; 0: the caller.
+bool get_mask(pid_t thread, cpu_set_t& mask) noexcept { return sched_getaffinity(thread, sizeof mask, &mask) == 0; }
+void set_mask(pid_t thread, const cpu_set_t& mask) noexcept { sched_setaffinity(thread, sizeof mask, &mask); }
+
+}  // namespace
 
 void parker::park_until(std::int64_t deadline_ns) noexcept {
   // [PK0] relaxed: only saves the way to sleep; [PK3] acquires.
@@ -55,63 +59,82 @@ void parker::park_until(std::int64_t deadline_ns) noexcept {
 }
 
 void parker::sleep(std::int64_t deadline_ns) noexcept {
-  cpu_set_t allowed;
-  cpu_set_t here;
-  const int processor = sched_getcpu();
-  const bool bind = processor >= 0 && processor < CPU_SETSIZE && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-                    CPU_COUNT(&allowed) > 1;
-  if (bind) {
-    CPU_ZERO(&here);
-    CPU_SET(static_cast<std::size_t>(processor), &here);
-    sched_setaffinity(0, sizeof here, &here);
-  }
-  thread_.store(current_thread(), std::memory_order_relaxed);
-  processor_.store(bind ? processor : -1, std::memory_order_relaxed);
+  bind();
   std::uint32_t seen = empty;
   // [PK1] release: who sleeps where, for the waker ([PK5]).
   if (state_.compare_exchange_strong(seen, parked, std::memory_order_release, std::memory_order_relaxed)) {
-    // [PK2] relaxed: only watches for the token; [PK3] acquires.
-    while ((seen = state_.load(std::memory_order_relaxed)) != token) {
-      if (wait(state_, seen, deadline_ns)) continue;
-      seen = parked;
-      // [PK6] relaxed: nobody has come, and nothing was left behind. Else somebody is about to leave a token.
-      if (state_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) break;
-      deadline_ns = never;
-    }
+    wait_for_token(deadline_ns);
   }
-  if (bind) sched_setaffinity(0, sizeof allowed, &allowed);
+  unbind();
+}
+
+void parker::wait_for_token(std::int64_t deadline_ns) noexcept {
+  for (;;) {
+    // [PK2] acquire: whether it was steered, from [PK4]. While a waker is steering, the thread stays: else it would be
+    // bound when it does not expect it.
+    std::uint32_t seen = state_.load(std::memory_order_acquire);
+    if ((seen & (token | steering)) == token) return;
+    if (wait(state_, seen, deadline_ns)) continue;
+    seen = parked;
+    // [PK6] relaxed: nobody has come, and nothing was left behind. Else somebody is about to leave a token.
+    if (state_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) return;
+    deadline_ns = never;
+  }
+}
+
+void parker::bind() noexcept {
+  processor_.store(-1, std::memory_order_relaxed);
+  if (!binds_) return;
+  const int processor = sched_getcpu();
+  cpu_set_t allowed;
+  if (processor < 0 || processor >= CPU_SETSIZE || !get_mask(0, allowed) || CPU_COUNT(&allowed) < 2) return;
+  set_mask(0, only(processor));
+  allowed_.store(allowed);
+  steered_.store(false);
+  thread_.store(current_thread(), std::memory_order_relaxed);
+  processor_.store(processor, std::memory_order_relaxed);
+}
+
+void parker::unbind() noexcept {
+  const int processor = processor_.load(std::memory_order_relaxed);
+  cpu_set_t now;
+  if (processor < 0 || !get_mask(0, now)) return;
+  const cpu_set_t allowed = allowed_.load();
+  const cpu_set_t bound = steered_.load() ? without(processor, allowed) : only(processor);
+  // Any other mask was given to the thread by somebody else while it slept.
+  if (CPU_EQUAL(&now, &bound)) set_mask(0, allowed);
 }
 
 void parker::unpark() noexcept {
   // [PK5] acquire: who sleeps where, from [PK1].
   std::uint32_t seen = state_.load(std::memory_order_acquire);
   for (;;) {
-    if (seen == steering) {
-      pause();
-      seen = state_.load(std::memory_order_acquire);
-      continue;
-    }
     const int here = seen == parked ? sched_getcpu() : -1;
     const bool steer = here >= 0 && processor_.load(std::memory_order_relaxed) == here;
     // [PK4] release: pairs with [PK3]. acquire, when it fails: as [PK5].
-    if (!state_.compare_exchange_weak(seen, steer ? steering : token, std::memory_order_release,
-                                      std::memory_order_acquire)) {
-      continue;
+    if (state_.compare_exchange_weak(seen, steer ? parked | steering : seen | token, std::memory_order_release,
+                                     std::memory_order_acquire)) {
+      if (!steer) break;
+      steer_away();
+      // Somebody else may have left a token meanwhile, perhaps a handler on this thread.
+      // [PK4] release.
+      state_.exchange(parked | token, std::memory_order_release);
+      break;
     }
-    if (steer) {
-      steer_away(here);
-      state_.store(token, std::memory_order_release);  // [PK4]
-    }
-    if (seen == parked) wake(state_);
-    return;
   }
+  // The sleeper of a waker that is steering is woken by that one.
+  if (seen == parked) wake(state_);
 }
 
-void parker::steer_away(int here) const noexcept {
-  cpu_set_t elsewhere = processors();
-  CPU_CLR(static_cast<std::size_t>(here), &elsewhere);
-  // Fails where there is no other processor, and then changes nothing.
-  sched_setaffinity(thread_.load(std::memory_order_relaxed), sizeof elsewhere, &elsewhere);
+void parker::steer_away() noexcept {
+  const pid_t sleeper = thread_.load(std::memory_order_relaxed);
+  const int processor = processor_.load(std::memory_order_relaxed);
+  const cpu_set_t here = only(processor);
+  cpu_set_t now;
+  // Any other mask was given to it by somebody else.
+  if (!get_mask(sleeper, now) || !CPU_EQUAL(&now, &here)) return;
+  steered_.store(true);
+  set_mask(sleeper, without(processor, allowed_.load()));
 }
 
 }  // namespace filch::platform

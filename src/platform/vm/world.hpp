@@ -77,6 +77,7 @@ class world {
   virtual bool interrupt(fiber& whom) = 0;
   [[nodiscard]] virtual std::uint64_t seed(std::uint64_t stream) = 0;
   [[nodiscard]] virtual int processors() = 0;
+  [[nodiscard]] virtual unsigned first_offers() { return 8; }
 
   // The program's own work, for worlds in which it takes time.
   /// The caller has worked for that long.

@@ -1,4 +1,4 @@
-// The platform seam: time, pauses and seeds.
+// The platform seam: time, pauses, and what else is tuned to a real machine.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,9 @@ inline std::int64_t now_ns() noexcept {
 
 /// Pauses between two looks at the clock, which costs more than a pause.
 inline constexpr std::uint32_t pauses_per_look = 16;
+
+/// How many pushes of a worker that has begun something new are offered at once (policies lace and standard).
+constexpr unsigned first_offers() noexcept { return 8; }
 
 /// Tells the processor that this thread is spinning; belongs into every retry loop.
 void pause() noexcept;

@@ -72,6 +72,7 @@ class explorer final : public world {
   void write_local(const void* at, const site& from) override;
   void forget(const void* at, std::size_t bytes) override;
   [[nodiscard]] std::int64_t now_ns() override;
+  [[nodiscard]] unsigned first_offers() override { return choices_->happens(rarity::short_pause) ? 8 : 0; }
   void pause() override;
   void yield() override;
   void park(parker& where, std::int64_t deadline_ns) override;

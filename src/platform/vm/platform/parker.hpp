@@ -16,6 +16,8 @@ class parker {
   }
   parker(const parker&) = delete;
   parker& operator=(const parker&) = delete;
+  /// There are no affinity masks here.
+  void bind_while_asleep() noexcept {}
   void park() noexcept { park_until(vm::world::forever); }
   /// The same, but goes without a token at that time.
   void park_until(std::int64_t deadline_ns) noexcept { vm::world::current()->park(*this, deadline_ns); }
