@@ -10,7 +10,7 @@
 #include "platform/thread.hpp"
 #include "policy/policy.hpp"
 #include "scheduler/configuration.hpp"
-#include "scheduler/detached_board.hpp"
+#include "scheduler/injector.hpp"
 #include "scheduler/ticker.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
@@ -22,6 +22,8 @@ class scheduler_core {
  public:
   scheduler_core(scheduler& home, configuration chosen);
   ~scheduler_core();
+  /// Runs what is queued, and stops. Before the destructor: the tasks use the scheduler.
+  void close() noexcept;
   scheduler_core(const scheduler_core&) = delete;
   scheduler_core& operator=(const scheduler_core&) = delete;
 
@@ -34,7 +36,7 @@ class scheduler_core {
   [[nodiscard]] statistics stats() const;
   void reset_stats();
   [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
-  [[nodiscard]] detached_board& board() noexcept { return board_; }
+  [[nodiscard]] injector& injected() noexcept { return injected_; }
   /// Guards the exceptions of loops.
   [[nodiscard]] platform::mutex& loops_mutex() noexcept { return loops_mutex_; }
 
@@ -50,7 +52,7 @@ class scheduler_core {
   sleepers idle_;
   interrupter interrupter_;
   std::unique_ptr<policy> policy_;
-  detached_board board_;
+  injector injected_;
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;

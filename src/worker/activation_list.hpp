@@ -17,6 +17,9 @@
 #include "worker/task_state.hpp"
 
 namespace filch {
+namespace detail {
+class group_rest;
+}
 
 class activation_list {
  public:
@@ -24,8 +27,8 @@ class activation_list {
 
   /// Owner. False: too deeply nested to take another task.
   [[nodiscard]] bool has_room() const noexcept { return depth_.load(std::memory_order_relaxed) < capacity_; }
-  /// Owner. Begins activation `epoch`, whose tasks lie at `base` and above.
-  void begin(std::uint64_t epoch, std::uint32_t base) noexcept;
+  /// Owner. Begins activation `epoch`, whose tasks lie at `base` and above. Of a detached task: with its group.
+  void begin(std::uint64_t epoch, std::uint32_t base, const detail::group_rest* group = nullptr) noexcept;
   /// Owner. Ends the innermost activation.
   void end() noexcept;
 
@@ -34,6 +37,8 @@ class activation_list {
 
   /// Any thread. The base of activation `epoch`, if it is active. O(log depth).
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t epoch) const noexcept;
+  /// Any thread. The outermost activation of a task of that group that is active, or has just ended; 0: none.
+  [[nodiscard]] std::uint64_t find_group(const detail::group_rest* group) const noexcept;
 
  private:
   static constexpr unsigned base_bits = 20;
@@ -42,6 +47,7 @@ class activation_list {
   std::size_t capacity_;
   platform::mapping memory_;
   platform::atomic<std::uint64_t>* entries_;
+  platform::atomic<const detail::group_rest*>* groups_;  ///< of the entries with the same index
   platform::atomic<std::uint32_t> depth_{0};
 };
 

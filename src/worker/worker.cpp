@@ -163,6 +163,12 @@ void worker::run_taken(detail::task& t, worker* owner) noexcept {
   });
 }
 
+void worker::begin_detached(const detail::group_rest& group) noexcept {
+  activations.begin(new_epoch(), index_of(head.load()), &group);
+}
+
+void worker::run_detached(detail::detached_task& t) noexcept { run_as_activation(t, nullptr, head.load()); }
+
 void worker::run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept {
   run_claimed(t, &owner, [&](std::uint64_t taken) {
     // [TS5] release: as [TS1]. Its owner may have taken the task back and be using the slot for another: then the state

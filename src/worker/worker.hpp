@@ -15,6 +15,7 @@
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
 #include "worker/activation_list.hpp"
+#include "worker/detached_queue.hpp"
 #include "worker/idle_time.hpp"
 #include "worker/piece_pool.hpp"
 #include "worker/task_state.hpp"
@@ -40,6 +41,14 @@ struct counters {
   value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, transactions{0},
       synchronizations{0}, coalesced{0}, migrations{0}, parks{0}, interrupts{0}, transfer_attempts{0},
       transfer_wait_ns{0};
+};
+
+/// Of detached tasks, what each worker has: docs/protocols/injector.md.
+struct detached_part {
+  alignas(64) detail::detached_queue queue;  ///< any thread
+  // Owner only: tasks that it has run and not told their group yet, and that group.
+  std::uint64_t ended = 0;
+  detail::group_rest* ended_of = nullptr;
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -129,8 +138,12 @@ class worker : public detail::worker_core {
     return seed_ * 0x2545F4914F6CDD1DULL;
   }
 
-  /// Runs a task taken from `owner` (null: a detached task), as a new activation.
+  /// Runs a task taken from `owner`, as a new activation.
   void run_taken(detail::task& t, worker* owner) noexcept;
+
+  /// Begins the activation of a task of that group, which it is about to take. run_detached() has to follow.
+  void begin_detached(const detail::group_rest& group) noexcept;
+  void run_detached(detail::detached_task& t) noexcept;
 
   /// Runs a batched task unless its owner has taken it back.
   void run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept;
@@ -164,6 +177,7 @@ class worker : public detail::worker_core {
   activation_list activations;            ///< any thread may ask
   std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
   piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says
+  detached_part detached;
   counters counted;                       ///< any thread may read
   idle_time idle_for;                     ///< any thread may read; without a task
   idle_time waits_for;                    ///< any thread may read; for what others run
