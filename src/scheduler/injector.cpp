@@ -26,6 +26,9 @@ constexpr std::size_t most_at_once = 16;
 /// Of those that run, so many are asked in one search for help. With `sender` each may take 20 us.
 constexpr std::size_t most_asked = 8;
 
+/// Lanes of a queue that one search looks at.
+constexpr std::size_t most_lanes = 16;
+
 /// Workers that one search for help looks at.
 constexpr std::uint32_t most_looked_at = 16;
 
@@ -61,7 +64,12 @@ void injector::leave_filled(detached_lane& lane, group_rest::counts before) noex
   if (before.watched) lane.group.unwatch();
   const bool was_empty = lane.queue.leave();
   if (before.watched) wake_those_who_await(group);
-  if (was_empty) idle_.offered();
+  if (!was_empty) return;
+  if (worker* const w = caller()) {
+    idle_.offered(*w);
+  } else {
+    idle_.offered();
+  }
 }
 
 void injector::push(group_rest& group, detached_task& t) noexcept {
@@ -85,6 +93,7 @@ void injector::wake_those_who_await(const group_rest* group) noexcept {
 void injector::end(detached_task& t) noexcept {
   auto& w = static_cast<worker&>(*self);
   const busy_section here(w);
+  w.activations.leave_group();
   if (w.detached.ended_of != t.home) {
     flush(w);
     w.detached.ended_of = t.home;
@@ -128,10 +137,16 @@ detached_task* injector::take_half(worker& w, detached_queue& from, detached_lan
     from.leave();
     return nullptr;
   }
-  group_rest& group = lane->group;
+  return take_half_inside(w, *lane);
+}
+
+// The caller is inside of the queue, and no more afterwards.
+detached_task* injector::take_half_inside(worker& w, detached_lane& lane) noexcept {
+  group_rest& group = lane.group;
   // First: who finds the lane empty finds this worker in the middle of its task.
   w.begin_detached(group);
-  const detached_queue::row taken = from.take_oldest(*lane, std::min((lane->size + 1) / 2, most_at_once));
+  detached_queue& from = lane.queue;
+  const detached_queue::row taken = from.take_oldest(lane, std::min((lane.size + 1) / 2, most_at_once));
   from.leave();
   if (taken.size == 1) return taken.oldest;
   // The others are for whoever comes.
@@ -139,6 +154,20 @@ detached_task* injector::take_half(worker& w, detached_queue& from, detached_lan
   own.queue.add(own, {taken.oldest->next, taken.newest, taken.size - 1});
   leave_filled(own, group.moved());
   return taken.oldest;
+}
+
+// In that activation the worker has taken tasks of further groups; so it waits for those, and all their tasks belong to
+// the one that it runs there.
+detached_task* injector::take_nested(worker& w, worker& from, std::uint64_t activation) noexcept {
+  detached_queue& queue = from.detached.queue;
+  if (!queue.may_have_tasks() || !w.activations.has_room() || !queue.try_enter()) return nullptr;
+  detached_lane* lane = queue.oldest_lane();
+  for (std::size_t i = 0; i < most_lanes && lane != nullptr; ++i) {
+    if (from.activations.has_group_inside(activation, &lane->group)) return take_half_inside(w, *lane);
+    lane = lane->newer;
+  }
+  queue.leave();
+  return nullptr;
 }
 
 detached_task* injector::take_any(worker& w) noexcept {
@@ -211,10 +240,15 @@ bool injector::help_running(worker& w, const group_rest& group) noexcept {
   const auto first = static_cast<std::uint32_t>(w.random() % n);
   std::size_t asked = 0;
   for (std::uint32_t i = 0; i < std::min(n, most_looked_at) && asked < most_asked; ++i) {
-    const worker& other = everybody_[(first + i) % n];
+    worker& other = everybody_[(first + i) % n];
     if (&other == &w) continue;
     const std::uint64_t activation = other.activations.find_group(&group);
     if (activation == 0) continue;
+    if (detached_task* const t = take_nested(w, other, activation)) {
+      w.occupied();
+      run(w, *t);
+      return true;
+    }
     if (w.rules.help(w, {other.number, activation}, nullptr)) return true;
     ++asked;
   }

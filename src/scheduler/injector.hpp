@@ -66,6 +66,8 @@ class injector {
   void run(worker& w, detached_task& t) noexcept;
   detached_task* take_own(worker& w, const group_rest* of) noexcept;
   detached_task* take_half(worker& w, detached_queue& from, detached_lane* only) noexcept;
+  detached_task* take_half_inside(worker& w, detached_lane& lane) noexcept;
+  detached_task* take_nested(worker& w, worker& from, std::uint64_t activation) noexcept;
   detached_task* take_any(worker& w) noexcept;
   detached_task* take_of(worker& w, group_rest& group) noexcept;
   [[nodiscard]] running_tasks running_of(const group_rest& group, const worker& by) const noexcept;

@@ -153,7 +153,7 @@ void scheduler_core::work(worker& w) noexcept {
   // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
   while (!stopping_.load(std::memory_order_relaxed)) {
     w.idle_for.begin();
-    if (!injected_.acquire(w) && !policy_->acquire(w)) {
+    if (!policy_->acquire(w) && !injected_.acquire(w)) {
       if (spinning.go_on()) continue;
       if (interrupter_.interrupt_all_due(w)) {
         spinning.begin();

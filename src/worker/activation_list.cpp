@@ -63,4 +63,23 @@ std::uint64_t activation_list::find_group(const detail::group_rest* group) const
   return 0;
 }
 
+void activation_list::leave_group() noexcept {
+  // [AC5] relaxed: released with what the group is told ([DG1]).
+  groups_[depth_.load(std::memory_order_relaxed) - 1].store(nullptr, std::memory_order_relaxed);
+}
+
+bool activation_list::has_group_inside(std::uint64_t epoch, const detail::group_rest* group) const noexcept {
+  const auto is_active = [&](std::uint32_t i) {
+    return entries_[i].load(std::memory_order_acquire) >> base_bits == epoch;  // [AC4]
+  };
+  const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+  std::uint32_t i = 0;
+  while (i < depth && !is_active(i)) ++i;
+  for (std::uint32_t inner = i + 1; inner < depth; ++inner) {
+    // It is still active when the group has been read, so what is nested there is nested in it.
+    if (groups_[inner].load(std::memory_order_acquire) == group) return is_active(i);  // [AC3]
+  }
+  return false;
+}
+
 }  // namespace filch

@@ -37,6 +37,11 @@ class activation_list {
 
   /// Any thread. The base of activation `epoch`, if it is active. O(log depth).
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t epoch) const noexcept;
+  /// Owner. The task of the innermost activation is about to tell its group that it has ended.
+  void leave_group() noexcept;
+  /// Any thread. Is activation `epoch` active, and in it one of a task of that group, which has not ended? The caller
+  /// knows that the group has not ended.
+  [[nodiscard]] bool has_group_inside(std::uint64_t epoch, const detail::group_rest* group) const noexcept;
   /// Any thread. The outermost activation of a task of that group that is active, or has just ended; 0: none.
   [[nodiscard]] std::uint64_t find_group(const detail::group_rest* group) const noexcept;
 
