@@ -9,9 +9,6 @@
 namespace filch {
 namespace {
 
-/// Pieces that one answer cuts off at most.
-constexpr unsigned most_parts = 4;
-
 }  // namespace
 
 struct lace::shared_part final : offer {
@@ -41,10 +38,13 @@ std::uint32_t lace::shared_tasks(const worker& w) noexcept {
 void lace::answer(worker& w) noexcept {
   const std::uint32_t tasks = private_tasks(w);
   detail::loop_frame* const f = giver(w, giving_order::oldest);
-  if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && give_half(w, *f, w.idle.hungry(most_parts))) {
+  unsigned parts = 0;
+  if (f != nullptr && (tasks == 0 || f->head <= w.split.load())) parts = give_halves(w, *f, w.idle.hungry());
+  if (parts != 0) {
     w.count(&counters::offers);
   } else if (const std::uint32_t left = private_tasks(w); left != 0) {  // anew: a task that splits may fork
-    share(w, shared_part_of(w).all_stolen ? 1 : (left + 1) / 2);
+    parts = shared_part_of(w).all_stolen ? 1 : (left + 1) / 2;
+    share(w, parts);
   } else {
     w.note_nothing();
     return;  // attention stays raised, the next push or chunk comes here again
@@ -52,7 +52,7 @@ void lace::answer(worker& w) noexcept {
   // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
   // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
   w.calm();
-  w.idle.offered(w);
+  w.idle.offered(w, parts);
 }
 
 void lace::share(worker& w, std::uint32_t count) noexcept {

@@ -26,6 +26,9 @@ constexpr std::size_t most_at_once = 16;
 /// Of those that run, so many are asked in one search for help. With `sender` each may take 20 us.
 constexpr std::size_t most_asked = 8;
 
+/// Of all idle workers, about so many look at the queues of others at the same time.
+constexpr std::uint32_t pollers = 8;
+
 /// Lanes of a queue that one search looks at.
 constexpr std::size_t most_lanes = 16;
 
@@ -174,6 +177,8 @@ detached_task* injector::take_any(worker& w) noexcept {
   if (!w.activations.has_room()) return nullptr;
   if (detached_task* const t = take_own(w, nullptr)) return t;
   const std::uint32_t n = everybody_.size();
+  // Each look takes the lines of a queue's word from its producer, which must not feel that hundreds look.
+  if (w.random() % (n / pollers + 1) != 0) return nullptr;
   const auto first = static_cast<std::uint32_t>(w.random() % n);
   for (std::uint32_t i = 0; i <= n; ++i) {
     detached_queue& from = i == n ? outside_ : everybody_[(first + i) % n].detached.queue;

@@ -8,6 +8,12 @@
 #include "worker/worker.hpp"
 
 namespace filch {
+namespace {
+
+/// Waking takes as long as a theft, and who is woken wakes others in its turn: so they become more as a tree grows.
+constexpr unsigned most_at_once = 2;
+
+}  // namespace
 
 void sleepers::begin_search() noexcept {
   // [SL0] relaxed: which of these changes an offer overlooks does not matter; see docs/protocols/sleep.md.
@@ -17,7 +23,7 @@ void sleepers::begin_search() noexcept {
 void sleepers::end_search() noexcept {
   // [SL5] acquire: the words of those who announced before ([SL3]), one of whom is to be woken.
   const std::uint64_t left = counts_.fetch_sub(one_searching, std::memory_order_acquire) - one_searching;
-  if (somebody_needed(left)) wake_one();
+  if (somebody_needed(left)) wake_any(1);
 }
 
 void sleepers::announce(worker& w) noexcept {
@@ -61,29 +67,32 @@ bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
   return true;
 }
 
-bool sleepers::wake_one() noexcept {
+bool sleepers::wake_any(unsigned most) noexcept {
+  unsigned woken = 0;
   const std::uint32_t n = team_.size();
   // The latest first: its caches are the warmest, and mostly nobody else has to be looked at.
   const std::uint32_t start = latest_.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < n; ++i) {
+  for (std::uint32_t i = 0; i < n && woken < most; ++i) {
     worker& w = team_[(start + i) % n];
     if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) {
+      latest_.store((start + i + 1) % n, std::memory_order_relaxed);  // for the next one who looks
       w.parker.unpark();
-      return true;
+      ++woken;
     }
   }
-  return false;
+  return woken != 0;
 }
 
 void sleepers::offered() noexcept {
   // [SL1] seq_cst: after the offer in the one total order; pairs with [SL3].
-  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_one();
+  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_any(1);
 }
 
-void sleepers::offered(worker& by) noexcept {
+void sleepers::offered(worker& by, unsigned parts) noexcept {
   const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
-  if (somebody_needed(counts)) {
-    if (wake_one()) return;
+  const std::uint64_t searching = counts / one_searching;
+  if (counts % one_searching != 0 && searching < parts) {
+    if (wake_any(static_cast<unsigned>(std::min<std::uint64_t>(parts - searching, most_at_once)))) return;
   } else if (counts != 0) {
     return;  // a searcher will find it
   }
@@ -96,11 +105,10 @@ void sleepers::wake(worker& w) noexcept {
   if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) w.parker.unpark();
 }
 
-unsigned sleepers::hungry(unsigned most) const noexcept {
+std::uint32_t sleepers::hungry() const noexcept {
   // [SL10] relaxed: a hint.
   const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-  const std::uint64_t hungry = counts / one_searching + (counts % one_searching != 0 ? 1 : 0);
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(hungry, 1, most));
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(counts / one_searching + counts % one_searching, 1));
 }
 
 void sleepers::wake_all() noexcept {

@@ -30,12 +30,13 @@ class sleepers {
   void sleep(worker& w, std::int64_t deadline_ns) noexcept;
 
   // For whoever has made work visible.
-  /// Call after tasks became visible to thieves, by a sequentially consistent operation.
-  void offered(worker& by) noexcept;
+  /// Call after so many tasks or pieces became visible to thieves, the last of them by a sequentially consistent
+  /// operation.
+  void offered(worker& by, unsigned parts = 1) noexcept;
   /// The same, where there is no offering worker.
   void offered() noexcept;
-  /// Workers that look for work, and one more if others sleep; 1 to `most`. A hint.
-  [[nodiscard]] unsigned hungry(unsigned most) const noexcept;
+  /// Workers that have no work, searching or sleeping; at least 1. A hint.
+  [[nodiscard]] std::uint32_t hungry() const noexcept;
   /// Does any worker search or sleep? After an owner has calmed its attention word: who is not seen announces its sleep
   /// later.
   [[nodiscard]] bool anybody() const noexcept {
@@ -59,7 +60,8 @@ class sleepers {
     return counts != 0 && counts < one_searching;
   }
 
-  bool wake_one() noexcept;
+  /// Wakes that many sleepers, or all. False: there was none.
+  bool wake_any(unsigned most) noexcept;
   [[nodiscard]] bool claim(worker& w) noexcept;
   /// Parks until the worker is awake; false: not by that time.
   [[nodiscard]] static bool sleep_on(worker& w, std::int64_t deadline_ns) noexcept;

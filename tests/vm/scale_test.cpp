@@ -32,6 +32,7 @@ double run_on(int workers, const std::function<double()>& program) {
     chosen.workers = workers;
     scheduler pool(chosen);
     pool.run([&] { seconds = program(); });
+    if(getenv("ST")){auto st=pool.stats(); std::cout<<"steals "<<st.steals<<" leaps "<<st.leaps<<" parks "<<st.parks<<" failed "<<st.failed_steals<<" idle ms "<<static_cast<double>(st.idle_ns)/1e6<<" wait ms "<<static_cast<double>(st.wait_ns)/1e6<<" total ms "<<seconds*1e3*workers<<"\n";}
   });
   return seconds;
 }
@@ -55,8 +56,8 @@ void report(const std::string& name, double figure) {
 
 // One thread fills one group.
 TEST(scale, one_group_filled_by_one_thread) {
-  constexpr std::size_t tasks = 20'000;
-  const double share = efficiency(64, tasks, [] {
+  const std::size_t tasks = getenv("TK")?std::stoul(getenv("TK")):20000;
+  const double share = efficiency(64, tasks, [=] {
     const auto group = std::make_unique<task_group>();
     for (std::size_t i = 0; i < tasks; ++i) group->run([] { work_for(task_s); });
     group->wait();
@@ -67,10 +68,10 @@ TEST(scale, one_group_filled_by_one_thread) {
 
 // The iterations of a loop have a group each.
 TEST(scale, a_group_for_each_iteration) {
-  constexpr std::size_t groups = 640;
+  const std::size_t groups = getenv("GR")?std::stoul(getenv("GR")):640;
   constexpr std::size_t tasks = 32;
-  const double share = efficiency(64, groups * tasks, [] {
-    parallel_for(std::size_t{0}, groups, [](std::size_t) {
+  const double share = efficiency(64, groups * tasks, [=] {
+    parallel_for(std::size_t{0}, groups, [=](std::size_t) {
       const auto group = std::make_unique<task_group>();
       for (std::size_t i = 0; i < tasks; ++i) group->run([] { work_for(task_s); });
       group->wait();
@@ -90,8 +91,8 @@ void tree_of_groups(int depth) {
 
 // Tasks of groups have groups of their own.
 TEST(scale, groups_within_groups) {
-  constexpr int depth = 13;
-  const double share = efficiency(64, (2U << depth) - 1, [] { tree_of_groups(depth); });
+  const int depth = getenv("DEPTH")?std::stoi(getenv("DEPTH")):13;
+  const double share = efficiency(64, (2U << depth) - 1, [=] { tree_of_groups(depth); });
   report("tree_of_groups", share);
   EXPECT_GE(share, 0.8);
 }
@@ -104,8 +105,8 @@ void tree_in_one_group(task_group& group, int depth) {
 
 // Tasks of a group add to it.
 TEST(scale, tasks_that_add_to_their_group) {
-  constexpr int depth = 13;
-  const double share = efficiency(64, (2U << depth) - 1, [] {
+  const int depth = getenv("DEPTH")?std::stoi(getenv("DEPTH")):13;
+  const double share = efficiency(64, (2U << depth) - 1, [=] {
     const auto group = std::make_unique<task_group>();
     tree_in_one_group(*group, depth);
     group->wait();
