@@ -9,6 +9,9 @@
 namespace filch {
 namespace {
 
+/// For tasks, of which each may be all that is left to do, so many workers are woken at once at most.
+constexpr unsigned most_woken = 2;
+
 }  // namespace
 
 struct lace::shared_part final : offer {
@@ -45,6 +48,7 @@ void lace::answer(worker& w) noexcept {
   } else if (const std::uint32_t left = private_tasks(w); left != 0) {  // anew: a task that splits may fork
     parts = shared_part_of(w).all_stolen ? 1 : (left + 1) / 2;
     share(w, parts);
+    parts = std::min(parts, most_woken);
   } else {
     w.note_nothing();
     return;  // attention stays raised, the next push or chunk comes here again

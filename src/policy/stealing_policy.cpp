@@ -70,7 +70,8 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
 bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
   return run(w, found, [&] {
     w.count(&counters::steals);
-    w.idle.end_search();
+    w.follow_hint(nullptr);
+    w.idle.end_search(found.victim);
   });
 }
 
@@ -111,7 +112,8 @@ loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) n
 }
 
 loot stealing_policy::take_any(worker& thief) noexcept {
-  worker* const victim = victims_->choose(thief);
+  const worker* const hinted = thief.hint();
+  worker* const victim = hinted != nullptr ? &thief.everybody[hinted->number] : victims_->choose(thief);
   return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
 }
 

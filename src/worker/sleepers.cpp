@@ -8,22 +8,16 @@
 #include "worker/worker.hpp"
 
 namespace filch {
-namespace {
-
-/// Waking takes as long as a theft, and who is woken wakes others in its turn: so they become more as a tree grows.
-constexpr unsigned most_at_once = 2;
-
-}  // namespace
 
 void sleepers::begin_search() noexcept {
   // [SL0] relaxed: which of these changes an offer overlooks does not matter; see docs/protocols/sleep.md.
   counts_.fetch_add(one_searching, std::memory_order_relaxed);
 }
 
-void sleepers::end_search() noexcept {
+void sleepers::end_search(const worker* look_at) noexcept {
   // [SL5] acquire: the words of those who announced before ([SL3]), one of whom is to be woken.
   const std::uint64_t left = counts_.fetch_sub(one_searching, std::memory_order_acquire) - one_searching;
-  if (somebody_needed(left)) wake_any(1);
+  if (somebody_needed(left)) wake_any(1, look_at);
 }
 
 void sleepers::announce(worker& w) noexcept {
@@ -34,7 +28,7 @@ void sleepers::announce(worker& w) noexcept {
   counts_.fetch_add(one_sleeping - one_searching, std::memory_order_seq_cst);
 }
 
-bool sleepers::claim(worker& w) noexcept {
+bool sleepers::claim(worker& w, const worker* look_at) noexcept {
   sleep_state found = sleep_state::asleep;
   // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep and corrects the counts; that it is
   // one follows from the word alone. What there is to do the worker finds by looking.
@@ -43,6 +37,7 @@ bool sleepers::claim(worker& w) noexcept {
     return false;
   }
   counts_.fetch_add(one_searching - one_sleeping, std::memory_order_relaxed);  // [SL0]
+  w.look_at.store(look_at, std::memory_order_relaxed);                         // published by the next line
   // [SL13] release: the corrected counts come first; pairs with [SL8]. Not noticed: as [AT5].
   w.sleep.store(sleep_state::awake, std::memory_order_release);
   return true;
@@ -56,6 +51,7 @@ void sleepers::withdraw(worker& w) noexcept {
 void sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
   if (!sleep_on(w, deadline_ns)) withdraw(w);
+  w.follow_hint(w.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
 }
 
 bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
@@ -67,14 +63,14 @@ bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
   return true;
 }
 
-bool sleepers::wake_any(unsigned most) noexcept {
+bool sleepers::wake_any(unsigned most, const worker* look_at) noexcept {
   unsigned woken = 0;
   const std::uint32_t n = team_.size();
   // The latest first: its caches are the warmest, and mostly nobody else has to be looked at.
   const std::uint32_t start = latest_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < n && woken < most; ++i) {
     worker& w = team_[(start + i) % n];
-    if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) {
+    if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w, look_at)) {
       latest_.store((start + i + 1) % n, std::memory_order_relaxed);  // for the next one who looks
       w.parker.unpark();
       ++woken;
@@ -85,14 +81,14 @@ bool sleepers::wake_any(unsigned most) noexcept {
 
 void sleepers::offered() noexcept {
   // [SL1] seq_cst: after the offer in the one total order; pairs with [SL3].
-  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_any(1);
+  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_any(1, nullptr);
 }
 
 void sleepers::offered(worker& by, unsigned parts) noexcept {
   const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
   const std::uint64_t searching = counts / one_searching;
   if (counts % one_searching != 0 && searching < parts) {
-    if (wake_any(static_cast<unsigned>(std::min<std::uint64_t>(parts - searching, most_at_once)))) return;
+    if (wake_any(parts - static_cast<unsigned>(searching), &by)) return;
   } else if (counts != 0) {
     return;  // a searcher will find it
   }

@@ -20,8 +20,8 @@ class sleepers {
 
   // For idle workers.
   void begin_search() noexcept;
-  /// The searcher found work. Wakes another when it was the last one.
-  void end_search() noexcept;
+  /// The searcher found work. Wakes another when it was the last one, which looks at that worker first.
+  void end_search(const worker* look_at = nullptr) noexcept;
   /// The searcher is about to sleep; it must look for work once more before it does.
   void announce(worker& w) noexcept;
   /// The announced worker found work after all, or must not sleep. Afterwards it is searching again.
@@ -60,9 +60,9 @@ class sleepers {
     return counts != 0 && counts < one_searching;
   }
 
-  /// Wakes that many sleepers, or all. False: there was none.
-  bool wake_any(unsigned most) noexcept;
-  [[nodiscard]] bool claim(worker& w) noexcept;
+  /// Wakes that many sleepers, or all; they look at that worker first. False: there was none.
+  bool wake_any(unsigned most, const worker* look_at) noexcept;
+  [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
   /// Parks until the worker is awake; false: not by that time.
   [[nodiscard]] static bool sleep_on(worker& w, std::int64_t deadline_ns) noexcept;
 

@@ -130,6 +130,17 @@ class worker : public detail::worker_core {
     waits_for.end();
   }
 
+  /// Its next searches look at that worker first. Null: at none.
+  void follow_hint(const worker* at) noexcept {
+    hint_ = at;
+    hinted_searches_ = hinted_searches;
+  }
+  /// Where to search; null: anywhere.
+  [[nodiscard]] const worker* hint() noexcept {
+    if (hint_ != nullptr && hinted_searches_-- == 0) hint_ = nullptr;
+    return hint_;
+  }
+
   /// Random bits for victim selection.
   std::uint64_t random() noexcept {
     seed_ ^= seed_ << 13;
@@ -187,6 +198,7 @@ class worker : public detail::worker_core {
   bool told = false;
   // What a waker looks at, on one cache line.
   alignas(64) platform::atomic<sleep_state> sleep{sleep_state::awake};  ///< any thread; see sleepers
+  platform::atomic<const worker*> look_at{nullptr};  ///< where its waker has seen work
   platform::atomic<bool> dozing{false};                                 ///< any thread: asleep, or nearly, in a wait
   platform::atomic<const detail::group_rest*> awaited_group{nullptr};   ///< any thread: it waits for its detached tasks
   platform::parker parker;                                              ///< any thread may unpark
@@ -209,6 +221,10 @@ class worker : public detail::worker_core {
 
   detail::loop_sites own_sites_;
   const running* innermost_ = nullptr;
+  /// Long enough for the hint's worker to share what it has taken; short beside a search at random among hundreds.
+  static constexpr unsigned hinted_searches = 16;
+  const worker* hint_ = nullptr;
+  unsigned hinted_searches_ = 0;
   bool gave_ = false;                 ///< in its signal handler it has answered those who wait
   unsigned interrupted_in_vain_ = 0;  ///< times in succession
   std::uint64_t seed_;

@@ -170,6 +170,7 @@ participation run_from_sleep(int workers, std::size_t iterations) {
       first_s = std::min(first_s, now_s() - begin_s);
       work_for(1e-3);
     });
+    if(getenv("ST")){auto b=begun_s; std::sort(b.begin(),b.end()); for(size_t i=0;i<b.size();i+= (i<16?1:16)) std::cout<<i<<": "<<b[i]*1e6<<" us\n"; }
     return found.seconds = now_s() - begin_s;
   });
   found.by_then =
