@@ -70,8 +70,7 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
 bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
   return run(w, found, [&] {
     w.count(&counters::steals);
-    w.follow_hint(nullptr);
-    w.idle.end_search(found.victim);
+    w.idle.end_search(w, found.victim);
   });
 }
 
@@ -113,6 +112,7 @@ loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) n
 
 loot stealing_policy::take_any(worker& thief) noexcept {
   const worker* const hinted = thief.hint();
+  if (hinted != nullptr && thief.count_hinted()) thief.idle.lose_track(thief);
   worker* const victim = hinted != nullptr ? &thief.everybody[hinted->number] : victims_->choose(thief);
   return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
 }

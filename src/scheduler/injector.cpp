@@ -202,7 +202,7 @@ bool injector::acquire(worker& w) noexcept {
   detached_task* t = take_any(w);
   if (t == nullptr) return false;
   w.occupied();
-  w.idle.end_search();
+  w.idle.end_search(w);
   w.count(&counters::steals);
   for (; t != nullptr; t = take_own(w, nullptr)) run(w, *t);
   flush(w);

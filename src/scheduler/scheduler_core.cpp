@@ -164,8 +164,7 @@ void scheduler_core::work(worker& w) noexcept {
       if (stopping_.load(std::memory_order_seq_cst) || injected_.work_visible() || policy_->work_visible(w)) {
         idle_.withdraw(w);
       } else {
-        idle_.sleep(w, interrupter_.earliest(w));
-        interrupter_.interrupt_all_due(w);
+        if (!idle_.sleep(w, interrupter_.earliest(w))) interrupter_.interrupt_all_due(w);
       }
       if (policy_->collect(w)) {
         w.note_nothing();

@@ -14,10 +14,15 @@ void sleepers::begin_search() noexcept {
   counts_.fetch_add(one_searching, std::memory_order_relaxed);
 }
 
-void sleepers::end_search(const worker* look_at) noexcept {
+void sleepers::end_search(worker& w, const worker* look_at) noexcept {
+  const std::uint64_t own = one_searching + (w.forget_hint() ? one_sent : 0);
   // [SL5] acquire: the words of those who announced before ([SL3]), one of whom is to be woken.
-  const std::uint64_t left = counts_.fetch_sub(one_searching, std::memory_order_acquire) - one_searching;
+  const std::uint64_t left = counts_.fetch_sub(own, std::memory_order_acquire) - own;
   if (somebody_needed(left)) wake_any(1, look_at);
+}
+
+void sleepers::lose_track(worker& w) noexcept {
+  if (w.forget_hint()) counts_.fetch_sub(one_sent, std::memory_order_relaxed);  // [SL0]
 }
 
 void sleepers::announce(worker& w) noexcept {
@@ -25,7 +30,8 @@ void sleepers::announce(worker& w) noexcept {
   w.sleep.store(sleep_state::asleep, std::memory_order_relaxed);
   latest_.store(w.number, std::memory_order_relaxed);  // a hint
   // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DB1]) in the one total order; pairs with [SL1].
-  counts_.fetch_add(one_sleeping - one_searching, std::memory_order_seq_cst);
+  const std::uint64_t own = one_searching + (w.forget_hint() ? one_sent : 0);
+  counts_.fetch_add(one_sleeping - own, std::memory_order_seq_cst);
 }
 
 bool sleepers::claim(worker& w, const worker* look_at) noexcept {
@@ -36,8 +42,9 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
                                        std::memory_order_relaxed)) {
     return false;
   }
-  counts_.fetch_add(one_searching - one_sleeping, std::memory_order_relaxed);  // [SL0]
-  w.look_at.store(look_at, std::memory_order_relaxed);                         // published by the next line
+  const std::uint64_t sent = look_at != nullptr ? one_sent : 0;
+  counts_.fetch_add(one_searching + sent - one_sleeping, std::memory_order_relaxed);  // [SL0]
+  w.look_at.store(look_at, std::memory_order_relaxed);                                // published by [SL13]
   // [SL13] release: the corrected counts come first; pairs with [SL8]. Not noticed: as [AT5].
   w.sleep.store(sleep_state::awake, std::memory_order_release);
   return true;
@@ -46,12 +53,18 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
 void sleepers::withdraw(worker& w) noexcept {
   // When a waker was faster, its token may stay behind; every park is repeated until its reason is gone.
   if (!claim(w)) static_cast<void>(sleep_on(w, interrupter::never));
+  w.follow_hint(w.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
 }
 
-void sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
+bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
-  if (!sleep_on(w, deadline_ns)) withdraw(w);
-  w.follow_hint(w.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
+  const bool woken = sleep_on(w, deadline_ns);
+  if (woken) {
+    w.follow_hint(w.look_at.load(std::memory_order_relaxed));
+  } else {
+    withdraw(w);
+  }
+  return woken;
 }
 
 bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
@@ -86,9 +99,10 @@ void sleepers::offered() noexcept {
 
 void sleepers::offered(worker& by, unsigned parts) noexcept {
   const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
-  const std::uint64_t searching = counts / one_searching;
-  if (counts % one_searching != 0 && searching < parts) {
-    if (wake_any(parts - static_cast<unsigned>(searching), &by)) return;
+  // Who was sent elsewhere does not come here.
+  const std::uint64_t coming = searching_in(counts) - sent_in(counts);
+  if (sleeping_in(counts) != 0 && coming < parts) {
+    if (wake_any(parts - static_cast<unsigned>(coming), &by)) return;
   } else if (counts != 0) {
     return;  // a searcher will find it
   }
@@ -104,7 +118,7 @@ void sleepers::wake(worker& w) noexcept {
 std::uint32_t sleepers::hungry() const noexcept {
   // [SL10] relaxed: a hint.
   const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(counts / one_searching + counts % one_searching, 1));
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(searching_in(counts) + sleeping_in(counts), 1));
 }
 
 void sleepers::wake_all() noexcept {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <filch/detail/worker_core.hpp>
 #include <filch/platform/memory.hpp>
@@ -136,10 +137,11 @@ class worker : public detail::worker_core {
     hinted_searches_ = hinted_searches;
   }
   /// Where to search; null: anywhere.
-  [[nodiscard]] const worker* hint() noexcept {
-    if (hint_ != nullptr && hinted_searches_-- == 0) hint_ = nullptr;
-    return hint_;
-  }
+  [[nodiscard]] const worker* hint() const noexcept { return hint_; }
+  /// Counts a search where it was sent. True: that was often enough.
+  [[nodiscard]] bool count_hinted() noexcept { return --hinted_searches_ == 0; }
+  /// False: it had none.
+  bool forget_hint() noexcept { return std::exchange(hint_, nullptr) != nullptr; }
 
   /// Random bits for victim selection.
   std::uint64_t random() noexcept {
