@@ -111,8 +111,8 @@ loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) n
 }
 
 loot stealing_policy::take_any(worker& thief) noexcept {
-  const worker* const hinted = thief.hint();
-  if (hinted != nullptr && thief.count_hinted()) thief.idle.lose_track(thief);
+  const worker* const hinted = thief.next_hint();
+  if (thief.hint_is_used_up()) thief.idle.lose_track(thief);
   worker* const victim = hinted != nullptr ? &thief.everybody[hinted->number] : victims_->choose(thief);
   return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
 }

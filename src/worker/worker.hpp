@@ -136,10 +136,12 @@ class worker : public detail::worker_core {
     hint_ = at;
     hinted_searches_ = hinted_searches;
   }
-  /// Where to search; null: anywhere.
-  [[nodiscard]] const worker* hint() const noexcept { return hint_; }
-  /// Counts a search where it was sent. True: that was often enough.
-  [[nodiscard]] bool count_hinted() noexcept { return --hinted_searches_ == 0; }
+  /// Where to search; null: anywhere. So it is each second time: the hint's worker may offer again and again what
+  /// it takes back at once, while another one has work.
+  [[nodiscard]] const worker* next_hint() noexcept {
+    return hint_ != nullptr && hinted_searches_-- % 2 == 0 ? hint_ : nullptr;
+  }
+  [[nodiscard]] bool hint_is_used_up() const noexcept { return hint_ != nullptr && hinted_searches_ == 0; }
   /// False: it had none.
   bool forget_hint() noexcept { return std::exchange(hint_, nullptr) != nullptr; }
 

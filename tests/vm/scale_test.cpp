@@ -153,6 +153,34 @@ TEST(scale, the_order_of_waits_does_not_matter) {
   EXPECT_LE(ratio, 1.2);
 }
 
+// Values of reductions meet under one lock of the scheduler, and whoever begins or ends a search counts that in one word.
+TEST(scale, reductions_side_by_side_cost_as_much_as_loops) {
+  static constexpr int calls = 256;
+  static constexpr int leaves = 128;
+  const double loops_s = run_on(64, [] {
+    return seconds_of([] {
+      parallel_for(0, calls, [](int) { parallel_for(0, leaves, [](int) { work_for(task_s); }); });
+    });
+  });
+  const double reductions_s = run_on(64, [] {
+    return seconds_of([] {
+      parallel_for(0, calls, [](int) {
+        const int sum = parallel_reduce(
+            0, leaves, 0,
+            [](int) {
+              work_for(task_s);
+              return 1;
+            },
+            std::plus<>{});
+        EXPECT_EQ(sum, leaves);
+      });
+    });
+  });
+  report("loops", calls * leaves * task_s / (loops_s * 64));
+  report("reductions", calls * leaves * task_s / (reductions_s * 64));
+  EXPECT_LE(reductions_s / loops_s, 1.05);
+}
+
 /// Who has begun an iteration of a loop, and when.
 struct participation {
   std::size_t by_then = 0;  ///< workers that began within 0.6 ms
