@@ -23,8 +23,8 @@ enum class giving_order : std::uint8_t { innermost, oldest };
 bool give_half(worker& w, detail::loop_frame& f) noexcept;
 
 /// Owner. The same for so many workers without work: who takes a half has half of those to serve. So the owner puts
-/// half of what is left then on offer as well, for half of them, and so on; and keeps about as much as each of them will
-/// have. Pieces given.
+/// half of what is left then on offer as well, for half of them, and so on; and keeps about as much as each of them
+/// will have. Pieces given.
 unsigned give_halves(worker& w, detail::loop_frame& f, std::uint32_t hungry) noexcept;
 
 /// Owner. Puts the upper `size` iterations on offer as one piece, rounded down to whole grains. False: no room, or

@@ -31,12 +31,14 @@ void group_rest::rethrow() {
 }
 
 group_rest::counts group_rest::add_task() noexcept {
-  // [DG2] release: the lane that has been filled, for a waiter that comes later ([DG3]). Acquire: what a waiter has said
-  // that came before, for its waker.
+  // [DG2] release: the lane that has been filled, for a waiter that comes later ([DG3]). Acquire: what a waiter has
+  // said that came before, for its waker.
   return counts(word_.fetch_add(one_spawned + 1, std::memory_order_acq_rel));
 }
 
-group_rest::counts group_rest::moved() noexcept { return counts(word_.fetch_add(0, std::memory_order_acq_rel)); }  // [DG2]
+group_rest::counts group_rest::moved() noexcept {
+  return counts(word_.fetch_add(0, std::memory_order_acq_rel));
+}  // [DG2]
 
 group_rest::counts group_rest::end_tasks(std::uint64_t count) noexcept {
   // [DG1] release: what the tasks did, for whoever sees that none is left; the last touch of the group. Acquire: as
@@ -59,8 +61,8 @@ group_rest::counts group_rest::watch() noexcept {
 void group_rest::unwatch() noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);
   // [DG3] acquire: who waits. Release, since it goes on from here: what [DG2] and [DG3] have released.
-  while (!word_.compare_exchange_weak(seen, seen & ~watched_bit, std::memory_order_acq_rel,
-                                      std::memory_order_relaxed)) {
+  while (
+      !word_.compare_exchange_weak(seen, seen & ~watched_bit, std::memory_order_acq_rel, std::memory_order_relaxed)) {
   }
 }
 

@@ -284,8 +284,7 @@ void injector::doze_for(worker& w, const running_tasks& running) noexcept {
         w.idle.begin_wait();
         // A policy that brings help brings it for one task.
         if (running.count != 0) w.rules.await_help(w, running.tasks.front());
-        return std::any_of(running.begin(), running.end(),
-                           [&](lineage task) { return w.rules.help_visible(w, task); });
+        return std::any_of(running.begin(), running.end(), [&](lineage task) { return w.rules.help_visible(w, task); });
       },
       [&] {
         std::int64_t first_ns = interrupter::never;

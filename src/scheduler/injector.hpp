@@ -36,8 +36,8 @@ class injector {
   /// Worker that has run a task: takes it out of its group, which may be gone afterwards.
   void end(detached_task& t) noexcept;
 
-  /// Worker out of work, searching: tries once to find a task, ends the search, and runs that and all that its own queue
-  /// then holds. False: found nothing.
+  /// Worker out of work, searching: tries once to find a task, ends the search, and runs that and all that its own
+  /// queue then holds. False: found nothing.
   bool acquire(worker& w) noexcept;
   /// Worker about to sleep: is anything queued?
   [[nodiscard]] bool work_visible() const noexcept;

@@ -1,6 +1,9 @@
 // The life of a scheduler: its workers, their threads, seats for callers, and what idle workers do.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -37,8 +40,10 @@ class scheduler_core {
   void reset_stats();
   [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
   [[nodiscard]] injector& injected() noexcept { return injected_; }
-  /// Guards the exceptions of loops.
-  [[nodiscard]] platform::mutex& loops_mutex() noexcept { return loops_mutex_; }
+  /// Guards the exception of that loop, or the values of that reduction; and those of some others.
+  [[nodiscard]] platform::mutex& mutex_of(const void* loop) noexcept {
+    return loop_mutexes_[reinterpret_cast<std::uintptr_t>(loop) / alignof(std::max_align_t) % loop_mutexes_.size()].m;
+  }
 
  private:
   worker& add_worker();
@@ -56,7 +61,10 @@ class scheduler_core {
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;
-  platform::mutex loops_mutex_;
+  struct alignas(64) own_line {
+    platform::mutex m;
+  };
+  std::array<own_line, 61> loop_mutexes_;  // a prime, since stacks are a power of two apart
   std::vector<worker*> free_guests_;
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off

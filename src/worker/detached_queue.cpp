@@ -8,8 +8,8 @@ namespace filch::detail {
 bool detached_queue::try_enter() noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);
   // [DQ2] acquire: what is in here, from who left last.
-  return (seen & inside) == 0 && word_.compare_exchange_strong(seen, seen | inside, std::memory_order_acquire,
-                                                               std::memory_order_relaxed);
+  return (seen & inside) == 0 &&
+         word_.compare_exchange_strong(seen, seen | inside, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
 void detached_queue::enter() noexcept {

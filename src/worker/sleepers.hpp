@@ -64,7 +64,9 @@ class sleepers {
     return counts != 0 && counts < one_searching;
   }
   [[nodiscard]] static std::uint64_t sleeping_in(std::uint64_t counts) noexcept { return counts % one_sent; }
-  [[nodiscard]] static std::uint64_t sent_in(std::uint64_t counts) noexcept { return counts % one_searching / one_sent; }
+  [[nodiscard]] static std::uint64_t sent_in(std::uint64_t counts) noexcept {
+    return counts % one_searching / one_sent;
+  }
   [[nodiscard]] static std::uint64_t searching_in(std::uint64_t counts) noexcept { return counts / one_searching; }
 
   /// Wakes that many sleepers, or all; they look at that worker first. False: there was none.

@@ -193,16 +193,16 @@ class worker : public detail::worker_core {
   std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
   piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
-  counters counted;                       ///< any thread may read
-  idle_time idle_for;                     ///< any thread may read; without a task
-  idle_time waits_for;                    ///< any thread may read; for what others run
+  counters counted;         ///< any thread may read
+  idle_time idle_for;       ///< any thread may read; without a task
+  idle_time waits_for;      ///< any thread may read; for what others run
   worker* outer = nullptr;  ///< owner: the worker of another scheduler that its thread also is, in a task of that
   /// Owner: a sleeper was woken because there is something to give, since there was nothing, or since the last time
   /// that something was to be given away.
   bool told = false;
   // What a waker looks at, on one cache line.
   alignas(64) platform::atomic<sleep_state> sleep{sleep_state::awake};  ///< any thread; see sleepers
-  platform::atomic<const worker*> look_at{nullptr};  ///< where its waker has seen work
+  platform::atomic<const worker*> look_at{nullptr};                     ///< where its waker has seen work
   platform::atomic<bool> dozing{false};                                 ///< any thread: asleep, or nearly, in a wait
   platform::atomic<const detail::group_rest*> awaited_group{nullptr};   ///< any thread: it waits for its detached tasks
   platform::parker parker;                                              ///< any thread may unpark

@@ -168,7 +168,8 @@ void explore_nested(const options& chosen) {
   ran.check_all();
 }
 
-/// A task of a group on the heap has such a group itself: its tasks are parts of what the outer group's waiter waits for.
+/// A task of a group on the heap has such a group itself: its tasks are parts of what the outer group's waiter waits
+/// for.
 void explore_group_in_group(const options& chosen) {
   scheduler pool(chosen);
   account ran(7);
@@ -240,7 +241,8 @@ void add_groups(scenario_list& to) {
     const std::string n = std::to_string(workers);
     to.push_back({"group_in_group_" + n, "groups on the heap in tasks of such, workers: " + n,
                   [=] { explore_group_in_group(small(workers, "lace", "transitive")); }});
-    to.push_back({"group_strangers_" + n, "two groups on the heap, tasks of one want the other's waiter's lock, workers: " + n,
+    to.push_back({"group_strangers_" + n,
+                  "two groups on the heap, tasks of one want the other's waiter's lock, workers: " + n,
                   [=] { explore_strangers(small(workers, "lace", "transitive")); }});
   }
   to.push_back(

@@ -153,14 +153,14 @@ TEST(scale, the_order_of_waits_does_not_matter) {
   EXPECT_LE(ratio, 1.2);
 }
 
-// Values of reductions meet under one lock of the scheduler, and whoever begins or ends a search counts that in one word.
+// Values of reductions meet under one lock of the scheduler, and whoever begins or ends a search counts that in one
+// word.
 TEST(scale, reductions_side_by_side_cost_as_much_as_loops) {
   static constexpr int calls = 256;
   static constexpr int leaves = 128;
   const double loops_s = run_on(64, [] {
-    return seconds_of([] {
-      parallel_for(0, calls, [](int) { parallel_for(0, leaves, [](int) { work_for(task_s); }); });
-    });
+    return seconds_of(
+        [] { parallel_for(0, calls, [](int) { parallel_for(0, leaves, [](int) { work_for(task_s); }); }); });
   });
   const double reductions_s = run_on(64, [] {
     return seconds_of([] {
