@@ -87,9 +87,9 @@ class branch_frame {
 
   /// Another branch threw: forgets the branch, and what the thief left.
   [[gnu::cold, gnu::noinline]] static void drop(worker_core& w, slot& s) noexcept {
-    branch_frame* const frame = &s == w.end ? nullptr : &in(s);  // a full stack: the slot is not even ours
+    branch_frame& frame = in(s);
     const join_result how = abandon(w, s);
-    if (how != join_result::reclaimed) const ender end{*frame, how};
+    if (how != join_result::reclaimed) const ender end{frame, how};
   }
 
   branch_callable<G> callable;
@@ -118,7 +118,7 @@ class branch_frame {
 };
 
 template <class F, class G>
-[[gnu::cold, gnu::noinline]] std::tuple<result_of<F>, result_of<G>> fork_join_foreign(F& f, G&& g);
+[[gnu::cold, gnu::noinline]] std::tuple<result_of<F>, result_of<G>> fork_join_otherwise(F& f, G&& g);
 
 /// The two-way fork_join that all others are made of. Whoever knows that the thread is a worker says so, not to save
 /// the test: each instantiation then has one caller, and gcc inlines it there, late enough that a recursion through it
@@ -129,15 +129,14 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
   branch_frame<G> frame(g);
   slot* const s = w->head.load();
   if (w->must_attend(s)) [[unlikely]] {
-    if constexpr (!KnownWorker) {
-      if (w == &foreign_worker) {
-        if constexpr (!std::is_lvalue_reference_v<F> && std::is_move_constructible_v<F>) {
-          // Another object for the cold path: its address is taken there, and f itself can stay in registers.
-          F moved(std::forward<F>(f));
-          return fork_join_foreign<F, G>(moved, frame.callable.get());
-        } else {
-          return fork_join_foreign<F, G>(f, frame.callable.get());
-        }
+    // No worker, or the stack is full.
+    if (w == &foreign_worker || s == w->end) {
+      if constexpr (!std::is_lvalue_reference_v<F> && std::is_move_constructible_v<F>) {
+        // Another object for the cold path: its address is taken there, and f itself can stay in registers.
+        F moved(std::forward<F>(f));
+        return fork_join_otherwise<F, G>(moved, frame.callable.get());
+      } else {
+        return fork_join_otherwise<F, G>(f, frame.callable.get());
       }
     }
     push_attending(*w, *s, &branch_frame<G>::run, &frame);
@@ -157,7 +156,7 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
     }
   }();
 
-  if constexpr (checks) assert(s == w->end || w->guard.load() > s || only_joined_above(*w, s));  // none would be lost
+  if constexpr (checks) assert(w->guard.load() > s || only_joined_above(*w, s));  // none would be lost
   w->head.store(s);
   // A handler that runs on this thread offers only below head; after this fence it can no longer offer `s` (DESIGN
   // section 2, rule 9).
@@ -170,9 +169,14 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
 }
 
 template <class F, class G>
-std::tuple<result_of<F>, result_of<G>> fork_join_foreign(F& f, G&& g) {
-  return scheduler::default_scheduler().run(
-      [&]() { return fork_join_pair<true>(std::forward<F>(f), std::forward<G>(g)); });
+std::tuple<result_of<F>, result_of<G>> fork_join_otherwise(F& f, G&& g) {
+  if (self == &foreign_worker) {
+    return scheduler::default_scheduler().run(
+        [&]() { return fork_join_pair<true>(std::forward<F>(f), std::forward<G>(g)); });
+  }
+  if (self->must_attend(nullptr)) attend(*self);
+  result_of<F> first = detail::call(std::forward<F>(f));
+  return {std::forward<result_of<F>>(first), detail::call(std::forward<G>(g))};
 }
 
 }  // namespace detail

@@ -10,6 +10,9 @@ namespace {
 /// Chunks of about a microsecond: what it takes to be stolen from.
 constexpr std::uint64_t worth_a_theft = 4;
 
+/// Of a bag, so many chunks are shared at once at most.
+constexpr std::uint32_t most_chunks = 4;
+
 /// Fewer iterations are not worth a piece.
 std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
   return std::min(std::max(f.site->chunk.load(), f.whole->grain), f.most);
@@ -76,21 +79,20 @@ bool give(worker& w, detail::loop_frame& f, std::uint64_t size, std::uint32_t ch
   return true;
 }
 
-bool give_half(worker& w, detail::loop_frame& f, std::uint64_t parts) noexcept {
-  if (f.bag != nullptr) return give_half(w, *f.bag, parts);
+bool give_half(worker& w, detail::loop_frame& f) noexcept { return give_halves(w, f, 1) != 0; }
+
+unsigned give_halves(worker& w, detail::loop_frame& f, std::uint32_t hungry) noexcept {
+  if (f.bag != nullptr) return give_half(w, *f.bag, std::min(hungry, most_chunks)) ? 1 : 0;
   forget_finished(w, f);
   const std::uint64_t least = least_piece(f);
-  const std::uint64_t rest = f.last.load() - f.next.load();
-  std::uint64_t left = rest > least ? rest / 2 : rest;
-  parts = std::clamp<std::uint64_t>(left / least, 1, parts);
-  bool given = false;
-  for (; parts != 0; --parts) {
-    const std::uint64_t size = left / parts;
-    if (!give(w, f, size, 0)) break;
-    left -= size;
-    given = true;
+  unsigned given = 0;
+  for (; hungry != 0; hungry /= 2) {
+    const std::uint64_t rest = f.last.load() - f.next.load();
+    if (given != 0 && rest / 2 < least) break;
+    if (!give(w, f, rest > least ? rest / 2 : rest, 0)) break;
+    ++given;
   }
-  if (given) w.count(&counters::splits);
+  if (given != 0) w.count(&counters::splits);
   return given;
 }
 

@@ -9,7 +9,7 @@ void keep_offered(worker& w, loop_kind kind) noexcept {
   bool gave = false;
   for (unsigned offered = w.pieces.count_offered(rule.threshold); offered < rule.threshold; ++offered) {
     detail::loop_frame* const f = giver(w, rule.order);
-    if (f == nullptr || !give_half(w, *f, 1)) break;
+    if (f == nullptr || !give_half(w, *f)) break;
     gave = true;
   }
   if (!gave) return;

@@ -10,8 +10,8 @@
 namespace filch {
 namespace {
 
-/// Pieces that one answer cuts off at most.
-constexpr unsigned most_parts = 4;
+/// For tasks, of which each may be all that is left to do, so many workers are woken at once at most.
+constexpr unsigned most_woken = 2;
 
 /// An owner that looks later than that after it was asked is in long tasks. Beside it an offer costs nothing, and it is
 /// about what a thief spends before it falls asleep.
@@ -65,21 +65,22 @@ void lace::answer(worker& w) noexcept {
   const std::uint32_t tasks = private_tasks(w);
   const std::int64_t now_ns = tasks != 0 ? platform::now_ns() : 0;
   const bool all = tasks != 0 && offers_all(w, part, now_ns);
-  bool gave = false;
   detail::loop_frame* const f = giver(w, giving_order::oldest);
+  unsigned parts = 0;
   // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
-  if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && !(all && w.pieces.count_offered(1) != 0) &&
-      give_half(w, *f, w.idle.hungry(most_parts))) {
-    w.count(&counters::offers);
-    gave = true;
+  if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && !(all && w.pieces.count_offered(1) != 0)) {
+    parts = give_halves(w, *f, w.idle.hungry());
   }
-  if (const std::uint32_t left = private_tasks(w); left != 0 && (all || !gave)) {  // anew: a task that splits may fork
+  if (parts != 0) w.count(&counters::offers);
+  // Anew: a task that splits may fork.
+  if (const std::uint32_t left = private_tasks(w); left != 0 && (all || parts == 0)) {
     // If nobody waits, a thief has asked for its next task.
-    share(w, all ? left : part.all_stolen || !w.idle.anybody() ? 1 : (left + 1) / 2);
-    gave = true;
+    const std::uint32_t shared = all ? left : part.all_stolen || !w.idle.anybody() ? 1 : (left + 1) / 2;
+    share(w, shared);
+    parts = std::max(parts, std::min(shared, most_woken));
   }
-  part.looked = !gave;
-  if (!gave) {
+  part.looked = parts == 0;
+  if (parts == 0) {
     w.note_nothing();
     return;  // attention stays raised, the next push or chunk comes here again
   }
@@ -93,7 +94,7 @@ void lace::answer(worker& w) noexcept {
     // ([SD1]) and that thief's: one of the two sees the other's change. Found by lace_next_on_offer.
     if (!shows_anything(w)) w.raise();
   }
-  w.idle.offered(w);
+  w.idle.offered(w, parts);
 }
 
 void lace::share(worker& w, std::uint32_t count) noexcept {

@@ -55,7 +55,7 @@ void receiver::answer(worker& w) noexcept {
     // idle already is given something without a request.
     if (!tried && has.loop != nullptr && has.loop->bag != nullptr && w.idle.anybody()) {
       tried = true;
-      given = give_half(w, *has.loop, 1);
+      given = give_half(w, *has.loop);
       continue;
     }
     if (has) {
@@ -82,7 +82,7 @@ void receiver::respond(worker& w, mailbox& box) const noexcept {
     const deque::handed tasks = prepare(w, steal_half_ ? half_of(has, to.room()) : 1, asked->thief);
     let_go(w, tasks);
     to.hand_over(tasks);
-  } else if (has.loop != nullptr && give_half(w, *has.loop, 1)) {
+  } else if (has.loop != nullptr && give_half(w, *has.loop)) {
     w.count(&counters::offers);
     to.hand_over({});
     w.idle.offered(w);

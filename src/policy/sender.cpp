@@ -126,7 +126,7 @@ bool sender::attempt(worker& w, worker& to) const noexcept {
     return true;
   }
   if (has.loop == nullptr || !cell.reserve(*seen)) return false;
-  if (!give_half(w, *has.loop, 1)) {
+  if (!give_half(w, *has.loop)) {
     cell.give_up(*seen);
     return false;
   }

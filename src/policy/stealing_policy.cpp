@@ -71,7 +71,7 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
 bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
   return run(w, found, [&] {
     w.count(&counters::steals);
-    w.idle.end_search();
+    w.idle.end_search(w, found.victim);
   });
 }
 
@@ -110,7 +110,9 @@ loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) n
 }
 
 loot stealing_policy::take_any(worker& thief) noexcept {
-  worker* const victim = victims_->choose(thief);
+  const worker* const hinted = thief.next_hint();
+  if (thief.hint_is_used_up()) thief.idle.lose_track(thief);
+  worker* const victim = hinted != nullptr ? &thief.everybody[hinted->number] : victims_->choose(thief);
   return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
 }
 

@@ -154,7 +154,7 @@ bool continue_bag(bag_part& part) noexcept {
 
 void note_failure(bag_part& part) noexcept {
   {
-    const std::lock_guard lock(owner_of(part).home->core().loops_mutex());
+    const std::lock_guard lock(owner_of(part).home->core().mutex_of(&part.whole));
     if (part.whole.error == nullptr) part.whole.error = std::current_exception();
   }
   part.whole.ended.store(true, std::memory_order_relaxed);  // [BW1]

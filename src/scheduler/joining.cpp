@@ -98,12 +98,10 @@ void attend(worker_core& core) noexcept {
 }
 
 void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept {
-  if (&s != w.end) {
-    s.run.store(run);
-    s.context.store(context);
-    platform::signal_fence();
-    w.head.store(&s + 1);
-  }
+  s.run.store(run);
+  s.context.store(context);
+  platform::signal_fence();
+  w.head.store(&s + 1);
   if (w.must_attend(nullptr)) attend(w);
 }
 
@@ -195,7 +193,6 @@ void settle(worker_core& core, slot* base) noexcept {
 }
 
 join_result abandon(worker_core& w, slot& s) noexcept {
-  if (&s == w.end) return join_result::reclaimed;  // the stack was full, nothing was pushed
   w.head.store(&s);
   platform::signal_fence();
   return w.guard.load() > &s ? join_guarded(w, s) : join_result::reclaimed;

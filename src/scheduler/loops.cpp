@@ -132,7 +132,7 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
   const busy_section here(w);
   loop_whole& whole = *f.whole;
   {
-    const std::lock_guard lock(w.home->core().loops_mutex());
+    const std::lock_guard lock(w.home->core().mutex_of(&whole));
     if (whole.error == nullptr || at < whole.error_at) {
       whole.error = std::current_exception();
       whole.error_at = at;
@@ -146,7 +146,7 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
 }
 
 left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
-  const std::lock_guard lock(static_cast<worker&>(core).home->core().loops_mutex());
+  const std::lock_guard lock(static_cast<worker&>(core).home->core().mutex_of(this));
   for (left_value** link = &values_; *link != nullptr; link = &(*link)->next) {
     left_value* const other = *link;
     if (!other->node.is_sibling_of(mine.node)) continue;

@@ -9,7 +9,7 @@ namespace filch {
 scheduler::scheduler(const options& chosen)
     : core_(std::make_unique<detail::scheduler_core>(*this, configure(chosen))) {}
 
-scheduler::~scheduler() = default;
+scheduler::~scheduler() { core_->close(); }
 
 statistics scheduler::stats() const { return core_->stats(); }
 

@@ -56,7 +56,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
       idle_(team_),
       interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
-      board_(home, idle_) {
+      injected_(home, team_, idle_) {
   if (interrupts_wanted()) interrupter::prepare();
   for (int i = 0; i < chosen_.workers; ++i) add_worker();
   threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
@@ -76,6 +76,17 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
 
 scheduler_core::~scheduler_core() { stop(); }
 
+void scheduler_core::close() noexcept {
+  // In a child process after fork() a thread that is not there may have been in the middle of anything.
+  if (!threads_.empty() && !threads_.front()->is_of_this_process()) return;
+  const auto drain = [this] {
+    if (injected_.work_visible()) home_.run([this] { injected_.drain(static_cast<worker&>(*self)); });
+  };
+  drain();
+  stop();
+  drain();  // what the last tasks of the workers have made
+}
+
 void scheduler_core::stop() noexcept {
   // Nobody to wake: no threads, or in a child process after fork() those of the parent.
   if (threads_.empty() || !threads_.front()->is_of_this_process()) return;
@@ -83,6 +94,7 @@ void scheduler_core::stop() noexcept {
   stopping_.store(true, std::memory_order_seq_cst);
   idle_.wake_all();
   for (const auto& thread : threads_) thread->join();
+  threads_.clear();
 }
 
 worker& scheduler_core::add_worker() {
@@ -153,12 +165,7 @@ void scheduler_core::work(worker& w) noexcept {
   // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
   while (!stopping_.load(std::memory_order_relaxed)) {
     w.idle_for.begin();
-    if (detached_task* const t = board_.pop_any()) {
-      w.occupied();
-      idle_.end_search();
-      w.count(&counters::steals);
-      w.run_taken(*t, nullptr);
-    } else if (!policy_->acquire(w)) {
+    if (!policy_->acquire(w) && !injected_.acquire(w)) {
       if (spinning.go_on()) continue;
       if (interrupter_.interrupt_all_due(w)) {
         spinning.begin();
@@ -166,11 +173,10 @@ void scheduler_core::work(worker& w) noexcept {
       }
       idle_.announce(w);
       // [ST3] seq_cst: after [SL3]; pairs with [ST1].
-      if (stopping_.load(std::memory_order_seq_cst) || board_.has_work() || policy_->work_visible(w)) {
+      if (stopping_.load(std::memory_order_seq_cst) || injected_.work_visible() || policy_->work_visible(w)) {
         idle_.withdraw(w);
       } else {
-        idle_.sleep(w, interrupter_.earliest(w));
-        interrupter_.interrupt_all_due(w);
+        if (!idle_.sleep(w, interrupter_.earliest(w))) interrupter_.interrupt_all_due(w);
       }
       if (policy_->collect(w)) {
         w.note_nothing();

@@ -1,6 +1,9 @@
 // The life of a scheduler: its workers, their threads, seats for callers, and what idle workers do.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -10,7 +13,7 @@
 #include "platform/thread.hpp"
 #include "policy/policy.hpp"
 #include "scheduler/configuration.hpp"
-#include "scheduler/detached_board.hpp"
+#include "scheduler/injector.hpp"
 #include "scheduler/ticker.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/sleepers.hpp"
@@ -22,6 +25,8 @@ class scheduler_core {
  public:
   scheduler_core(scheduler& home, configuration chosen);
   ~scheduler_core();
+  /// Runs what is queued, and stops. Before the destructor: the tasks use the scheduler.
+  void close() noexcept;
   scheduler_core(const scheduler_core&) = delete;
   scheduler_core& operator=(const scheduler_core&) = delete;
 
@@ -34,9 +39,11 @@ class scheduler_core {
   [[nodiscard]] statistics stats() const;
   void reset_stats();
   [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
-  [[nodiscard]] detached_board& board() noexcept { return board_; }
-  /// Guards the exceptions of loops.
-  [[nodiscard]] platform::mutex& loops_mutex() noexcept { return loops_mutex_; }
+  [[nodiscard]] injector& injected() noexcept { return injected_; }
+  /// Guards the exception of that loop, or the values of that reduction; and those of some others.
+  [[nodiscard]] platform::mutex& mutex_of(const void* loop) noexcept {
+    return loop_mutexes_[reinterpret_cast<std::uintptr_t>(loop) / alignof(std::max_align_t) % loop_mutexes_.size()].m;
+  }
 
  private:
   [[nodiscard]] bool interrupts_wanted() const noexcept {
@@ -53,12 +60,15 @@ class scheduler_core {
   sleepers idle_;
   interrupter interrupter_;
   std::unique_ptr<policy> policy_;
-  detached_board board_;
+  injector injected_;
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;
-  platform::mutex loops_mutex_;
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
+  struct alignas(64) own_line {
+    platform::mutex m;
+  };
+  std::array<own_line, 61> loop_mutexes_;  // a prime, since stacks are a power of two apart
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;

@@ -8,7 +8,7 @@
 
 #include <filch/task_group.hpp>
 
-#include "scheduler/detached_board.hpp"
+#include "scheduler/injector.hpp"
 #include "scheduler/joining.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/worker.hpp"
@@ -58,7 +58,7 @@ void task_group::reject_wait() {
 detail::group_rest* task_group::wait_for_detached() {
   // [GR1] acquire: the object, from [GR2].
   detail::group_rest* const rest = rest_.load(std::memory_order_acquire);
-  if (rest != nullptr) rest->board.wait(*rest);
+  if (rest != nullptr) detail::injector::wait(*rest);
   return rest;
 }
 
@@ -108,7 +108,8 @@ detail::group_rest& task_group::rest() {
   if (rest != nullptr) return *rest;
   detail::worker_core* const w = detail::self;
   scheduler& home = w == &detail::foreign_worker ? scheduler::default_scheduler() : *w->home;
-  auto made = std::make_unique<detail::group_rest>(home.core().board());
+  detail::injector& tasks = home.core().injected();
+  auto made = std::make_unique<detail::group_rest>(tasks, tasks.own_queue());
   // [GR2] release: the object; acquire, when it fails: the one that somebody else made first.
   if (!rest_.compare_exchange_strong(rest, made.get(), std::memory_order_release, std::memory_order_acquire)) {
     return *rest;
@@ -116,9 +117,9 @@ detail::group_rest& task_group::rest() {
   return *made.release();
 }
 
-void task_group::push_detached(detail::group_rest& to, detail::detached_task& t) noexcept { to.board.push(to, t); }
+void task_group::push_detached(detail::group_rest& to, detail::detached_task& t) noexcept { to.home.push(to, t); }
 
-void task_group::end_detached(detail::detached_task& t) noexcept { t.home->board.end(t); }
+void task_group::end_detached(detail::detached_task& t) noexcept { t.home->home.end(t); }
 
 void task_group::record(std::uint64_t order) noexcept {
   try {

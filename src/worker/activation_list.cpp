@@ -4,18 +4,24 @@ namespace filch {
 
 activation_list::activation_list(std::size_t capacity)
     : capacity_(capacity),
-      memory_(capacity * sizeof(platform::atomic<std::uint64_t>)),
+      memory_(capacity *
+              (sizeof(platform::atomic<std::uint64_t>) + sizeof(platform::atomic<const detail::group_rest*>))),
       // Zeroed pages are atomics that hold 0: no entry is touched before it is used.
-      entries_(static_cast<platform::atomic<std::uint64_t>*>(memory_.data())) {}
+      entries_(static_cast<platform::atomic<std::uint64_t>*>(memory_.data())),
+      groups_(reinterpret_cast<platform::atomic<const detail::group_rest*>*>(entries_ + capacity)) {}
 
-void activation_list::begin(std::uint64_t epoch, std::uint32_t base) noexcept {
+void activation_list::begin(std::uint64_t epoch, std::uint32_t base, const detail::group_rest* group) noexcept {
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
   if (depth == capacity_) {
     ++unlisted_;
     return;
   }
-  // [AC1] relaxed: who asks for this activation has its number from the task's state, released by [TS1] after this.
-  entries_[depth].store((epoch << base_bits) | base, std::memory_order_relaxed);
+  // [AC3] release: that the entry of before is erased, for who finds this group beside that number. Not noticed: it
+  // takes a waiter that stands still between two reads while this worker ends a task and begins another.
+  groups_[depth].store(group, std::memory_order_release);
+  // [AC4] release: the group. Who asks for this activation by its number has that from the task's state, released by
+  // [TS1] after this, and for a piece by the number of its frame. Not noticed: as [AC3].
+  entries_[depth].store((epoch << base_bits) | base, std::memory_order_release);
   depth_.store(depth + 1, std::memory_order_relaxed);
 }
 
@@ -53,6 +59,37 @@ std::optional<std::uint32_t> activation_list::find(std::uint64_t epoch) const no
     }
   }
   return std::nullopt;
+}
+
+std::uint64_t activation_list::find_group(const detail::group_rest* group) const noexcept {
+  const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    // The number first. If the group that is read after it is another activation's, then that one with this number has
+    // ended, and whoever looks for it from now on does not find it.
+    const std::uint64_t number = entries_[i].load(std::memory_order_acquire) >> base_bits;  // [AC4]
+    if (number != 0 && groups_[i].load(std::memory_order_acquire) == group) return number;  // [AC3]
+  }
+  return 0;
+}
+
+void activation_list::leave_group() noexcept {
+  if (unlisted_ != 0) return;
+  // [AC5] relaxed: released with what the group is told ([DG1]).
+  groups_[depth_.load(std::memory_order_relaxed) - 1].store(nullptr, std::memory_order_relaxed);
+}
+
+bool activation_list::has_group_inside(std::uint64_t epoch, const detail::group_rest* group) const noexcept {
+  const auto is_active = [&](std::uint32_t i) {
+    return entries_[i].load(std::memory_order_acquire) >> base_bits == epoch;  // [AC4]
+  };
+  const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
+  std::uint32_t i = 0;
+  while (i < depth && !is_active(i)) ++i;
+  for (std::uint32_t inner = i + 1; inner < depth; ++inner) {
+    // It is still active when the group has been read, so what is nested there is nested in it.
+    if (groups_[inner].load(std::memory_order_acquire) == group) return is_active(i);  // [AC3]
+  }
+  return false;
 }
 
 }  // namespace filch

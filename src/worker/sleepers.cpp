@@ -14,10 +14,15 @@ void sleepers::begin_search() noexcept {
   counts_.fetch_add(one_searching, std::memory_order_relaxed);
 }
 
-void sleepers::end_search() noexcept {
+void sleepers::end_search(worker& w, const worker* look_at) noexcept {
+  const std::uint64_t own = one_searching + (w.forget_hint() ? one_sent : 0);
   // [SL5] acquire: the words of those who announced before ([SL3]), one of whom is to be woken.
-  const std::uint64_t left = counts_.fetch_sub(one_searching, std::memory_order_acquire) - one_searching;
-  if (somebody_needed(left)) wake_one();
+  const std::uint64_t left = counts_.fetch_sub(own, std::memory_order_acquire) - own;
+  if (somebody_needed(left)) wake_any(1, look_at);
+}
+
+void sleepers::lose_track(worker& w) noexcept {
+  if (w.forget_hint()) counts_.fetch_sub(one_sent, std::memory_order_relaxed);  // [SL0]
 }
 
 void sleepers::announce(worker& w) noexcept {
@@ -25,10 +30,11 @@ void sleepers::announce(worker& w) noexcept {
   w.sleep.store(sleep_state::asleep, std::memory_order_relaxed);
   latest_.store(w.number, std::memory_order_relaxed);  // a hint
   // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DB1]) in the one total order; pairs with [SL1].
-  counts_.fetch_add(one_sleeping - one_searching, std::memory_order_seq_cst);
+  const std::uint64_t own = one_searching + (w.forget_hint() ? one_sent : 0);
+  counts_.fetch_add(one_sleeping - own, std::memory_order_seq_cst);
 }
 
-bool sleepers::claim(worker& w) noexcept {
+bool sleepers::claim(worker& w, const worker* look_at) noexcept {
   sleep_state found = sleep_state::asleep;
   // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep and corrects the counts; that it is
   // one follows from the word alone. What there is to do the worker finds by looking.
@@ -36,7 +42,9 @@ bool sleepers::claim(worker& w) noexcept {
                                        std::memory_order_relaxed)) {
     return false;
   }
-  counts_.fetch_add(one_searching - one_sleeping, std::memory_order_relaxed);  // [SL0]
+  const std::uint64_t sent = look_at != nullptr ? one_sent : 0;
+  counts_.fetch_add(one_searching + sent - one_sleeping, std::memory_order_relaxed);  // [SL0]
+  w.look_at.store(look_at, std::memory_order_relaxed);                                // published by [SL13]
   // [SL13] release: the corrected counts come first; pairs with [SL8]. Not noticed: as [AT5].
   w.sleep.store(sleep_state::awake, std::memory_order_release);
   return true;
@@ -45,11 +53,18 @@ bool sleepers::claim(worker& w) noexcept {
 void sleepers::withdraw(worker& w) noexcept {
   // When a waker was faster, its token may stay behind; every park is repeated until its reason is gone.
   if (!claim(w)) static_cast<void>(sleep_on(w, interrupter::never));
+  w.follow_hint(w.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
 }
 
-void sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
+bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
-  if (!sleep_on(w, deadline_ns)) withdraw(w);
+  const bool woken = sleep_on(w, deadline_ns);
+  if (woken) {
+    w.follow_hint(w.look_at.load(std::memory_order_relaxed));
+  } else {
+    withdraw(w);
+  }
+  return woken;
 }
 
 bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
@@ -61,29 +76,33 @@ bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
   return true;
 }
 
-bool sleepers::wake_one() noexcept {
+bool sleepers::wake_any(unsigned most, const worker* look_at) noexcept {
+  unsigned woken = 0;
   const std::uint32_t n = team_.size();
   // The latest first: its caches are the warmest, and mostly nobody else has to be looked at.
   const std::uint32_t start = latest_.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < n; ++i) {
+  for (std::uint32_t i = 0; i < n && woken < most; ++i) {
     worker& w = team_[(start + i) % n];
-    if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) {
+    if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w, look_at)) {
+      latest_.store((start + i + 1) % n, std::memory_order_relaxed);  // for the next one who looks
       w.parker.unpark();
-      return true;
+      ++woken;
     }
   }
-  return false;
+  return woken != 0;
 }
 
 void sleepers::offered() noexcept {
   // [SL1] seq_cst: after the offer in the one total order; pairs with [SL3].
-  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_one();
+  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_any(1, nullptr);
 }
 
-void sleepers::offered(worker& by) noexcept {
+void sleepers::offered(worker& by, unsigned parts) noexcept {
   const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
-  if (somebody_needed(counts)) {
-    if (wake_one()) return;
+  // Who was sent elsewhere does not come here.
+  const std::uint64_t coming = searching_in(counts) - sent_in(counts);
+  if (sleeping_in(counts) != 0 && coming < parts) {
+    if (wake_any(parts - static_cast<unsigned>(coming), &by)) return;
   } else if (counts != 0) {
     return;  // a searcher will find it
   }
@@ -96,11 +115,10 @@ void sleepers::wake(worker& w) noexcept {
   if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) w.parker.unpark();
 }
 
-unsigned sleepers::hungry(unsigned most) const noexcept {
+std::uint32_t sleepers::hungry() const noexcept {
   // [SL10] relaxed: a hint.
   const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-  const std::uint64_t hungry = counts / one_searching + (counts % one_searching != 0 ? 1 : 0);
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(hungry, 1, most));
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(searching_in(counts) + sleeping_in(counts), 1));
 }
 
 void sleepers::wake_all() noexcept {

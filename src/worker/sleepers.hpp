@@ -20,22 +20,26 @@ class sleepers {
 
   // For idle workers.
   void begin_search() noexcept;
-  /// The searcher found work. Wakes another when it was the last one.
-  void end_search() noexcept;
+  /// The searcher found work. Wakes another when it was the last one, which looks at that worker first.
+  void end_search(worker& w, const worker* look_at = nullptr) noexcept;
+  /// The searcher did not find what it was woken for, and looks anywhere from now on.
+  void lose_track(worker& w) noexcept;
   /// The searcher is about to sleep; it must look for work once more before it does.
   void announce(worker& w) noexcept;
   /// The announced worker found work after all, or must not sleep. Afterwards it is searching again.
   void withdraw(worker& w) noexcept;
   /// Sleeps until somebody wakes the announced worker, or until that time (now_ns()). Afterwards it is searching again.
-  void sleep(worker& w, std::int64_t deadline_ns) noexcept;
+  /// False: nobody has.
+  bool sleep(worker& w, std::int64_t deadline_ns) noexcept;
 
   // For whoever has made work visible.
-  /// Call after tasks became visible to thieves, by a sequentially consistent operation.
-  void offered(worker& by) noexcept;
+  /// Call after so many tasks or pieces became visible to thieves, the last of them by a sequentially consistent
+  /// operation.
+  void offered(worker& by, unsigned parts = 1) noexcept;
   /// The same, where there is no offering worker.
   void offered() noexcept;
-  /// Workers that look for work, and one more if others sleep; 1 to `most`. A hint.
-  [[nodiscard]] unsigned hungry(unsigned most) const noexcept;
+  /// Workers that have no work, searching or sleeping; at least 1. A hint.
+  [[nodiscard]] std::uint32_t hungry() const noexcept;
   /// Does any worker search or sleep? After an owner has calmed its attention word: who is not seen announces its sleep
   /// later.
   [[nodiscard]] bool anybody() const noexcept {
@@ -54,18 +58,25 @@ class sleepers {
 
  private:
   static constexpr std::uint64_t one_sleeping = 1;
-  static constexpr std::uint64_t one_searching = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t one_sent = std::uint64_t{1} << 21;  ///< searching, where its waker has seen work
+  static constexpr std::uint64_t one_searching = std::uint64_t{1} << 42;
   [[nodiscard]] static bool somebody_needed(std::uint64_t counts) noexcept {
     return counts != 0 && counts < one_searching;
   }
+  [[nodiscard]] static std::uint64_t sleeping_in(std::uint64_t counts) noexcept { return counts % one_sent; }
+  [[nodiscard]] static std::uint64_t sent_in(std::uint64_t counts) noexcept {
+    return counts % one_searching / one_sent;
+  }
+  [[nodiscard]] static std::uint64_t searching_in(std::uint64_t counts) noexcept { return counts / one_searching; }
 
-  bool wake_one() noexcept;
-  [[nodiscard]] bool claim(worker& w) noexcept;
+  /// Wakes that many sleepers, or all; they look at that worker first. False: there was none.
+  bool wake_any(unsigned most, const worker* look_at) noexcept;
+  [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
   /// Parks until the worker is awake; false: not by that time.
   [[nodiscard]] static bool sleep_on(worker& w, std::int64_t deadline_ns) noexcept;
 
   team& team_;
-  alignas(64) platform::atomic<std::uint64_t> counts_{0};  ///< searching in the upper half, sleeping in the lower
+  alignas(64) platform::atomic<std::uint64_t> counts_{0};  ///< who sleeps, searches, and was sent
   platform::atomic<std::uint32_t> waiting_{0};             ///< parked waiters
   platform::atomic<std::uint32_t> latest_{0};              ///< who fell asleep last: where to look for a sleeper first
 };

@@ -34,9 +34,9 @@ bool awaits(const worker& w, const detail::group_rest* group) noexcept {
   return w.awaited_group.load(std::memory_order_seq_cst) == group;
 }
 
-/// Slots of a task stack. One more is reserved: a push onto a full stack may write there.
+/// Slots of a task stack.
 std::size_t slots_in(std::size_t bytes) noexcept {
-  return std::min<std::size_t>(bytes / sizeof(detail::slot) - 1, deque::split_deque::max_tasks - 1);
+  return std::min<std::size_t>(bytes / sizeof(detail::slot), deque::split_deque::max_tasks - 1);
 }
 
 }  // namespace
@@ -173,6 +173,12 @@ void worker::run_taken(detail::task& t, worker* owner) noexcept {
     return true;
   });
 }
+
+void worker::begin_detached(const detail::group_rest& group) noexcept {
+  activations.begin(new_epoch(), index_of(head.load()), &group);
+}
+
+void worker::run_detached(detail::detached_task& t) noexcept { run_as_activation(t, nullptr, head.load()); }
 
 void worker::run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept {
   run_claimed(t, &owner, [&](std::uint64_t taken) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <filch/detail/worker_core.hpp>
 #include <filch/platform/memory.hpp>
@@ -15,6 +16,7 @@
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
 #include "worker/activation_list.hpp"
+#include "worker/detached_queue.hpp"
 #include "worker/idle_time.hpp"
 #include "worker/piece_pool.hpp"
 #include "worker/task_state.hpp"
@@ -40,6 +42,14 @@ struct counters {
   value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, transactions{0},
       synchronizations{0}, coalesced{0}, migrations{0}, parks{0}, interrupts{0}, transfer_attempts{0},
       transfer_wait_ns{0};
+};
+
+/// Of detached tasks, what each worker has: docs/protocols/injector.md.
+struct detached_part {
+  alignas(64) detail::detached_queue queue;  ///< any thread
+  // Owner only: tasks that it has run and not told their group yet, and that group.
+  std::uint64_t ended = 0;
+  detail::group_rest* ended_of = nullptr;
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -131,6 +141,20 @@ class worker : public detail::worker_core {
     waits_for.end();
   }
 
+  /// Its next searches look at that worker first. Null: at none.
+  void follow_hint(const worker* at) noexcept {
+    hint_ = at;
+    hinted_searches_ = hinted_searches;
+  }
+  /// Where to search; null: anywhere. So it is each second time: the hint's worker may offer again and again what
+  /// it takes back at once, while another one has work.
+  [[nodiscard]] const worker* next_hint() noexcept {
+    return hint_ != nullptr && hinted_searches_-- % 2 == 0 ? hint_ : nullptr;
+  }
+  [[nodiscard]] bool hint_is_used_up() const noexcept { return hint_ != nullptr && hinted_searches_ == 0; }
+  /// False: it had none.
+  bool forget_hint() noexcept { return std::exchange(hint_, nullptr) != nullptr; }
+
   /// Random bits for victim selection.
   std::uint64_t random() noexcept {
     seed_ ^= seed_ << 13;
@@ -143,8 +167,12 @@ class worker : public detail::worker_core {
   /// taken and done.
   void pass_joined() noexcept;
 
-  /// Runs a task taken from `owner` (null: a detached task), as a new activation.
+  /// Runs a task taken from `owner`, as a new activation.
   void run_taken(detail::task& t, worker* owner) noexcept;
+
+  /// Begins the activation of a task of that group, which it is about to take. run_detached() has to follow.
+  void begin_detached(const detail::group_rest& group) noexcept;
+  void run_detached(detail::detached_task& t) noexcept;
 
   /// Runs a batched task unless its owner has taken it back.
   void run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept;
@@ -178,9 +206,10 @@ class worker : public detail::worker_core {
   activation_list activations;            ///< any thread may ask
   std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
   piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says
-  counters counted;                       ///< any thread may read
-  idle_time idle_for;                     ///< any thread may read; without a task
-  idle_time waits_for;                    ///< any thread may read; for what others run
+  detached_part detached;
+  counters counted;         ///< any thread may read
+  idle_time idle_for;       ///< any thread may read; without a task
+  idle_time waits_for;      ///< any thread may read; for what others run
   worker* outer = nullptr;  ///< owner: the worker of another scheduler that its thread also is, in a task of that
   /// Owner: a sleeper was woken because there is something to give, since there was nothing, or since the last time
   /// that something was to be given away.
@@ -188,6 +217,7 @@ class worker : public detail::worker_core {
   bool began = false;  ///< owner: it has begun something new, and not offered any of its tasks since
   // What a waker looks at, on one cache line.
   alignas(64) platform::atomic<sleep_state> sleep{sleep_state::awake};  ///< any thread; see sleepers
+  platform::atomic<const worker*> look_at{nullptr};                     ///< where its waker has seen work
   platform::atomic<bool> dozing{false};                                 ///< any thread: asleep, or nearly, in a wait
   platform::atomic<const detail::group_rest*> awaited_group{nullptr};   ///< any thread: it waits for its detached tasks
   platform::atomic<platform::thread_id> thread{platform::no_thread};    ///< any thread may interrupt it
@@ -210,6 +240,10 @@ class worker : public detail::worker_core {
 
   detail::loop_sites own_sites_;
   const running* innermost_ = nullptr;
+  /// Long enough for the hint's worker to share what it has taken; short beside a search at random among hundreds.
+  static constexpr unsigned hinted_searches = 16;
+  const worker* hint_ = nullptr;
+  unsigned hinted_searches_ = 0;
   bool gave_ = false;                 ///< in its signal handler it has answered those who wait
   unsigned interrupted_in_vain_ = 0;  ///< times in succession
   std::uint64_t seed_;

@@ -41,12 +41,12 @@ void explore_woken_while_awake() {
   idle.announce(asleep);
   in_parallel({[&] {
                  idle.sleep(asleep, interrupter::never);
-                 idle.end_search();
+                 idle.end_search(asleep);
                },
                [&] {
                  idle.announce(drowsy);
                  idle.withdraw(drowsy);
-                 idle.end_search();
+                 idle.end_search(drowsy);
                },
                [&] { idle.offered(); }});
   check(!idle.anybody(), "a worker that runs tasks is counted as one without work");

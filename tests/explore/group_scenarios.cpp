@@ -1,8 +1,10 @@
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 
 #include "platform/clock.hpp"
+#include "platform/thread.hpp"
 #include "scenario.hpp"
 
 namespace filch::explore {
@@ -166,6 +168,60 @@ void explore_nested(const options& chosen) {
   ran.check_all();
 }
 
+/// A task of a group on the heap has such a group itself: its tasks are parts of what the outer group's waiter waits
+/// for.
+void explore_group_in_group(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(7);
+  payload results[7];
+  pool.run([&] {
+    const auto outer = std::make_unique<task_group>();
+    for (std::size_t i = 0; i < 2; ++i) {
+      outer->run([&, i] {
+        const auto inner = std::make_unique<task_group>();
+        for (std::size_t k = 1; k < 3; ++k) {
+          inner->run([&, i, k] {
+            ran.ran(3 * i + k);
+            results[3 * i + k].store(1);
+          });
+        }
+        inner->wait();
+        results[3 * i].store(results[3 * i + 1].load() + results[3 * i + 2].load());
+        ran.ran(3 * i);
+      });
+    }
+    outer->wait();
+    check(results[0].load() == 2 && results[3].load() == 2, "a result got lost");
+    outer->run([&] { ran.ran(6); });
+    outer->wait();
+  });
+  ran.check_all();
+}
+
+/// A waiter of a group on the heap runs nothing but what belongs to that group: not the task whose lock it holds.
+void explore_strangers(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(4);
+  platform::mutex held;
+  pool.run([&] {
+    const auto mine = std::make_unique<task_group>();
+    const auto other = std::make_unique<task_group>();
+    for (std::size_t i = 0; i < 2; ++i) {
+      other->run([&, i] {
+        const std::lock_guard lock(held);
+        ran.ran(i);
+      });
+      mine->run([&, i] { ran.ran(2 + i); });
+    }
+    {
+      const std::lock_guard lock(held);
+      mine->wait();
+    }
+    other->wait();
+  });
+  ran.check_all();
+}
+
 /// The wait for one group holds a lock that tasks of a newer one want, whoever has taken those.
 void explore_locked_wait(const options& chosen) {
   scheduler pool(chosen);
@@ -297,6 +353,14 @@ void add_groups(scenario_list& to) {
                   [=] { explore_in_place(small(2, policy, "transitive", true)); }});
     to.push_back({policy + "_group_left_behind_half", "a branch is joined below tasks of a group, thieves that get half",
                   [=] { explore_left_behind(small(3, policy, "transitive", true)); }});
+  }
+  for (const int workers : {1, 2, 3}) {
+    const std::string n = std::to_string(workers);
+    to.push_back({"group_in_group_" + n, "groups on the heap in tasks of such, workers: " + n,
+                  [=] { explore_group_in_group(small(workers, "lace", "transitive")); }});
+    to.push_back({"group_strangers_" + n,
+                  "two groups on the heap, tasks of one want the other's waiter's lock, workers: " + n,
+                  [=] { explore_strangers(small(workers, "lace", "transitive")); }});
   }
   to.push_back(
       {"group_foreign", "a group that two guests fill", [] { explore_foreign_group(small(2, "lace", "transitive")); }});

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "scenario.hpp"
 
 namespace filch::explore {
@@ -59,6 +61,31 @@ void explore_nested(const options& chosen) {
   ran.check_all();
 }
 
+/// A group on the heap outlives the scheduler that has its tasks, which make further ones.
+void explore_queued_at_end(const options& chosen) {
+  account ran(4);
+  payload results[4];
+  std::optional<task_group> group(std::in_place);
+  {
+    scheduler pool(chosen);
+    pool.run([&] {
+      for (std::size_t i = 0; i < 2; ++i) {
+        group->run([&, i] {
+          ran.ran(i);
+          results[i].store(1);
+          group->run([&, i] {
+            ran.ran(2 + i);
+            results[2 + i].store(1);
+          });
+        });
+      }
+    });
+  }
+  ran.check_all();
+  check(group->wait() == group_status::complete, "a group is cancelled that nobody cancelled");
+  for (const auto& result : results) check(result.load() == 1, "a result got lost");
+}
+
 }  // namespace
 
 void add_lifecycle(scenario_list& to) {
@@ -68,6 +95,10 @@ void add_lifecycle(scenario_list& to) {
   to.push_back(
       {"guests_alone", "two threads and no other worker", [] { explore_guests(small(1, "chase_lev", "transitive")); }});
   to.push_back({"seat", "one thread after another", [] { explore_seat(small(2, "lace", "transitive")); }});
+  to.push_back({"queued_at_end", "a scheduler that ends with tasks queued, no other worker",
+                [] { explore_queued_at_end(small(1, "lace", "transitive")); }});
+  to.push_back({"queued_at_end_two", "the same, two other workers",
+                [] { explore_queued_at_end(small(3, "lace", "transitive")); }});
   to.push_back(
       {"nested", "a scheduler inside a task of another", [] { explore_nested(small(2, "lace", "transitive")); }});
 }

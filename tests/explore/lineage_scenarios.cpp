@@ -104,7 +104,7 @@ void explore_lineage(const std::string& policy, const both_function& both) {
                  while (!thief_done.load(std::memory_order_acquire)) {
                    idle.begin_search();
                    if (!rules->acquire(third)) {
-                     idle.end_search();
+                     idle.end_search(third);
                      platform::pause();
                    }
                  }

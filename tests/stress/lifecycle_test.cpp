@@ -1,5 +1,6 @@
 // Schedulers come and go, contain each other, and are used by many threads at once.
 #include <cstddef>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,28 @@ TEST(lifecycle, thousands_of_schedulers) {
     if (i % 3 != 0) {
       ASSERT_EQ(s.run([] { return fib(8); }), 21);
     }
+  }
+}
+
+// A group on the heap outlives the schedulers that have its tasks, some of which make further ones.
+TEST(lifecycle, schedulers_end_with_tasks_queued) {
+  constexpr std::size_t tasks = 40;
+  for (int i = 0; i < 400; ++i) {
+    tests::account runs(2 * tasks);
+    const auto group = std::make_unique<task_group>();
+    {
+      scheduler s({.workers = 1 + i % 4, .policy = i % 3 == 0 ? "chase_lev" : "lace"});
+      s.run([&] {
+        for (std::size_t t = 0; t < tasks; ++t) {
+          group->run([&, t] {
+            runs.ran(t);
+            group->run([&, t] { runs.ran(tasks + t); });
+          });
+        }
+      });
+    }
+    ASSERT_EQ(runs.first_not(1), runs.size());
+    ASSERT_EQ(group->wait(), group_status::complete);
   }
 }
 

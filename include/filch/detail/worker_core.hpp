@@ -187,8 +187,7 @@ class chunk_timer {
   std::int64_t since_;
 };
 
-/// Pushes when the fast path may not: answers attention; leaves a full stack as it is, so that the task stays where the
-/// owner's join will find and run it.
+/// Pushes when the fast path may not, and answers attention. Not onto a full stack.
 [[gnu::cold, gnu::noinline]] void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept;
 
 /// Attends to whatever raised the attention word. Owner only.

@@ -1,0 +1,332 @@
+#include "scheduler/injector.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "platform/clock.hpp"
+#include "policy/policy.hpp"
+#include "scheduler/joining.hpp"
+#include "worker/interrupter.hpp"
+#include "worker/patience.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+namespace {
+
+/// In the spawn order, detached tasks come after those on the stack.
+constexpr std::uint64_t first_detached = std::uint64_t{1} << 40;
+
+/// So many tasks change queues at once: enough that finding them costs little beside running them, few enough that
+/// nobody stays inside of a queue for long.
+constexpr std::size_t most_at_once = 16;
+
+/// Of those that run, so many are asked in one search for help. With `sender` each may take 20 us.
+constexpr std::size_t most_asked = 8;
+
+/// Of all idle workers, about so many look at the queues of others at the same time.
+constexpr std::uint32_t pollers = 8;
+
+/// Lanes of a queue that one search looks at.
+constexpr std::size_t most_lanes = 16;
+
+/// Workers that one search for help looks at.
+constexpr std::uint32_t most_looked_at = 16;
+
+}  // namespace
+
+worker* injector::caller() const noexcept {
+  worker* const w = worker::of_this_thread();
+  return w != nullptr && w->home == &home_ ? w : nullptr;
+}
+
+detached_queue& injector::own_queue() noexcept {
+  worker* const w = caller();
+  return w != nullptr ? w->detached.queue : outside_;
+}
+
+// Afterwards the caller is inside of the lane's queue.
+detached_lane& injector::enter_lane(detached_queue& preferred, group_rest& group) noexcept {
+  preferred.enter();
+  // Mostly the one that was filled last.
+  detached_lane* lane = preferred.newest_lane();
+  if (lane != nullptr && &lane->group == &group) return *lane;
+  lane = group.find_lane(preferred);
+  if (lane == nullptr) lane = group.make_lane(preferred);
+  if (lane != nullptr) return *lane;
+  preferred.leave();
+  group.own_lane().queue.enter();
+  return group.own_lane();
+}
+
+void injector::leave_filled(detached_lane& lane, group_rest::counts before) noexcept {
+  // Who leaves must not touch the lane any more.
+  const group_rest* const group = &lane.group;
+  if (before.watched) lane.group.unwatch();
+  const bool was_empty = lane.queue.leave();
+  if (before.watched) wake_those_who_await(group);
+  if (!was_empty) return;
+  if (worker* const w = caller()) {
+    idle_.offered(*w);
+  } else {
+    idle_.offered();
+  }
+}
+
+void injector::push(group_rest& group, detached_task& t) noexcept {
+  const busy_section here(*self);
+  t.home = &group;
+  detached_lane& lane = enter_lane(own_queue(), group);
+  lane.queue.add(lane, {&t, &t, 1});
+  const group_rest::counts before = group.add_task();
+  if (t.order == detached_task::last) t.order = first_detached + before.spawned;
+  leave_filled(lane, before);
+}
+
+void injector::wake_those_who_await(const group_rest* group) noexcept {
+  for (std::uint32_t i = 0; i < everybody_.size(); ++i) {
+    worker& w = everybody_[i];
+    // [DB6] relaxed: said before [DG3].
+    if (w.awaited_group.load(std::memory_order_relaxed) == group) w.parker.unpark();
+  }
+}
+
+void injector::end(detached_task& t) noexcept {
+  auto& w = static_cast<worker&>(*self);
+  const busy_section here(w);
+  w.activations.leave_group();
+  if (w.detached.ended_of != t.home) {
+    flush(w);
+    w.detached.ended_of = t.home;
+  }
+  ++w.detached.ended;
+}
+
+void injector::flush(worker& w) noexcept {
+  const std::uint64_t ended = std::exchange(w.detached.ended, 0);
+  if (ended == 0) return;
+  group_rest* const group = std::exchange(w.detached.ended_of, nullptr);
+  const group_rest::counts before = group->end_tasks(ended);
+  // The group may be gone; but who waits for another one at that place wakes up for nothing.
+  if (before.watched && before.pending == ended) wake_those_who_await(group);
+}
+
+void injector::run(worker& w, detached_task& t) noexcept {
+  // Not later: who waits for another group does not wait for this task.
+  if (w.detached.ended_of != t.home) flush(w);
+  w.run_detached(t);
+}
+
+detached_task* injector::take_own(worker& w, const group_rest* of) noexcept {
+  detached_queue& own = w.detached.queue;
+  if (!own.may_have_tasks()) return nullptr;
+  own.enter();
+  detached_lane* const newest = own.newest_lane();
+  detached_task* t = nullptr;
+  if (newest != nullptr && (of == nullptr || &newest->group == of)) {
+    w.begin_detached(newest->group);
+    t = own.take_newest(*newest);
+  }
+  own.leave();
+  return t;
+}
+
+detached_task* injector::take_half(worker& w, detached_queue& from, detached_lane* only) noexcept {
+  if (!from.try_enter()) return nullptr;
+  detached_lane* const lane = only != nullptr ? only : from.oldest_lane();
+  if (lane == nullptr || lane->size == 0) {
+    from.leave();
+    return nullptr;
+  }
+  return take_half_inside(w, *lane);
+}
+
+// The caller is inside of the queue, and no more afterwards.
+detached_task* injector::take_half_inside(worker& w, detached_lane& lane) noexcept {
+  group_rest& group = lane.group;
+  // First: who finds the lane empty finds this worker in the middle of its task.
+  w.begin_detached(group);
+  detached_queue& from = lane.queue;
+  const detached_queue::row taken = from.take_oldest(lane, std::min((lane.size + 1) / 2, most_at_once));
+  from.leave();
+  if (taken.size == 1) return taken.oldest;
+  // The others are for whoever comes.
+  detached_lane& own = enter_lane(w.detached.queue, group);
+  own.queue.add(own, {taken.oldest->next, taken.newest, taken.size - 1});
+  leave_filled(own, group.moved());
+  return taken.oldest;
+}
+
+// In that activation the worker has taken tasks of further groups; so it waits for those, and all their tasks belong to
+// the one that it runs there.
+detached_task* injector::take_nested(worker& w, worker& from, std::uint64_t activation) noexcept {
+  detached_queue& queue = from.detached.queue;
+  if (!queue.may_have_tasks() || !w.activations.has_room() || !queue.try_enter()) return nullptr;
+  detached_lane* lane = queue.oldest_lane();
+  for (std::size_t i = 0; i < most_lanes && lane != nullptr; ++i) {
+    if (from.activations.has_group_inside(activation, &lane->group)) return take_half_inside(w, *lane);
+    lane = lane->newer;
+  }
+  queue.leave();
+  return nullptr;
+}
+
+detached_task* injector::take_any(worker& w) noexcept {
+  if (!w.activations.has_room()) return nullptr;
+  if (detached_task* const t = take_own(w, nullptr)) return t;
+  const std::uint32_t n = everybody_.size();
+  // Each look takes the lines of a queue's word from its producer, which must not feel that hundreds look.
+  if (w.random() % (n / pollers + 1) != 0) return nullptr;
+  const auto first = static_cast<std::uint32_t>(w.random() % n);
+  for (std::uint32_t i = 0; i <= n; ++i) {
+    detached_queue& from = i == n ? outside_ : everybody_[(first + i) % n].detached.queue;
+    if (!from.may_have_tasks()) continue;
+    if (detached_task* const t = take_half(w, from, nullptr)) return t;
+  }
+  return nullptr;
+}
+
+// However deeply it is nested: who waits has to run what nobody else does.
+detached_task* injector::take_of(worker& w, group_rest& group) noexcept {
+  if (detached_task* const t = take_own(w, &group)) return t;
+  for (detached_lane* lane = group.first_lane(); lane != nullptr; lane = lane->next) {
+    if (!lane->filled.load(std::memory_order_relaxed)) continue;  // [DQ3] a hint
+    if (detached_task* const t = take_half(w, lane->queue, lane)) return t;
+  }
+  return nullptr;
+}
+
+bool injector::acquire(worker& w) noexcept {
+  detached_task* t = take_any(w);
+  if (t == nullptr) return false;
+  w.occupied();
+  w.idle.end_search(w);
+  w.count(&counters::steals);
+  for (; t != nullptr; t = take_own(w, nullptr)) run(w, *t);
+  flush(w);
+  return true;
+}
+
+bool injector::work_visible() const noexcept {
+  for (std::uint32_t i = 0; i < everybody_.size(); ++i) {
+    if (everybody_[i].detached.queue.has_tasks()) return true;
+  }
+  return outside_.has_tasks();
+}
+
+void injector::drain(worker& w) noexcept {
+  const busy_section here(w);
+  while (work_visible()) {
+    if (detached_task* const t = take_any(w)) {
+      run(w, *t);
+    } else {
+      platform::pause();  // somebody is taking tasks
+    }
+  }
+  flush(w);
+}
+
+injector::running_tasks injector::running_of(const group_rest& group, const worker& by) const noexcept {
+  running_tasks all;
+  for (std::uint32_t i = 0; i < everybody_.size() && all.count < all.tasks.size(); ++i) {
+    const worker& w = everybody_[i];
+    if (&w == &by) continue;
+    if (const std::uint64_t activation = w.activations.find_group(&group)) {
+      all.tasks[all.count++] = {w.number, activation};
+    }
+  }
+  return all;
+}
+
+bool injector::help_running(worker& w, const group_rest& group) noexcept {
+  const std::uint32_t n = everybody_.size();
+  const auto first = static_cast<std::uint32_t>(w.random() % n);
+  std::size_t asked = 0;
+  for (std::uint32_t i = 0; i < std::min(n, most_looked_at) && asked < most_asked; ++i) {
+    worker& other = everybody_[(first + i) % n];
+    if (&other == &w) continue;
+    const std::uint64_t activation = other.activations.find_group(&group);
+    if (activation == 0) continue;
+    if (detached_task* const t = take_nested(w, other, activation)) {
+      w.occupied();
+      run(w, *t);
+      return true;
+    }
+    if (w.rules.help(w, {other.number, activation}, nullptr)) return true;
+    ++asked;
+  }
+  return false;
+}
+
+void injector::sleep(worker& w, group_rest& group) noexcept {
+  // From now on it is woken for tasks that come, and when none is left.
+  if (group.watch().pending == 0) return;
+  for (const detached_lane* lane = group.first_lane(); lane != nullptr; lane = lane->next) {
+    if (lane->filled.load(std::memory_order_acquire)) return;  // [DQ3]
+  }
+  const running_tasks running = running_of(group, w);
+  doze_for(w, running);
+  if (running.count != 0) w.rules.collect_help(w, running.tasks.front(), nullptr);
+}
+
+void injector::doze_for(worker& w, const running_tasks& running) noexcept {
+  const auto owner = [&](lineage task) -> worker& { return w.everybody[task.thief]; };
+  bool interrupted = false;
+  for (const lineage task : running) {
+    if (w.interrupts.interrupt_if_due(owner(task))) interrupted = true;
+  }
+  if (interrupted) return;
+  doze_unless(
+      w,
+      [&] {
+        w.idle.begin_wait();
+        // A policy that brings help brings it for one task.
+        if (running.count != 0) w.rules.await_help(w, running.tasks.front());
+        return std::any_of(running.begin(), running.end(), [&](lineage task) { return w.rules.help_visible(w, task); });
+      },
+      [&] {
+        std::int64_t first_ns = interrupter::never;
+        for (const lineage task : running) first_ns = std::min(first_ns, w.interrupts.due(owner(task)));
+        return first_ns;
+      });
+  w.idle.end_wait();
+}
+
+void injector::wait(group_rest& group) {
+  if (group.is_over()) return;
+  injector& home = group.home;
+  home.home_.run([&] { home.wait_as(static_cast<worker&>(*self), group); });
+  group.begin_anew();
+}
+
+void injector::wait_as(worker& w, group_rest& group) noexcept {
+  const busy_section here(w);
+  const group_rest* const outer = w.awaited_group.load(std::memory_order_relaxed);  // the owner's own
+  w.awaited_group.store(&group, std::memory_order_seq_cst);                         // [DB6]
+  patience spinning = patience::of_searches();
+  for (;;) {
+    if (detached_task* const t = take_of(w, group)) {
+      w.occupied();
+      run(w, *t);
+      spinning.begin();
+      continue;
+    }
+    flush(w);
+    if (group.is_over()) break;
+    w.waits_for.begin();
+    if (help_running(w, group)) {
+      spinning.begin();
+      continue;
+    }
+    if (w.must_attend(w.head.load())) attend(w);
+    if (spinning.go_on()) continue;
+    sleep(w, group);
+    spinning.begin();
+  }
+  w.awaited_group.store(outer, std::memory_order_seq_cst);  // [DB6]
+  w.occupied();
+}
+
+}  // namespace filch::detail

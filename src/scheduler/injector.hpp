@@ -1,0 +1,85 @@
+// The detached tasks of a scheduler: those of groups that may not use a task stack (docs/protocols/injector.md). Each
+// worker has a queue of its own; other threads share one. Idle workers take half of what they find, from any queue;
+// waiters what is of their group, wherever it is.
+//
+// Thread safety: any thread may call anything, unless it says otherwise.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <filch/platform/memory.hpp>
+#include <filch/scheduler.hpp>
+
+#include "scheduler/group_rest.hpp"
+#include "worker/detached_queue.hpp"
+#include "worker/task_state.hpp"
+
+namespace filch {
+class sleepers;
+class team;
+class worker;
+}  // namespace filch
+
+namespace filch::detail {
+
+class injector {
+ public:
+  injector(scheduler& home, team& everybody, sleepers& idle) noexcept
+      : home_(home), everybody_(everybody), idle_(idle) {}
+
+  /// The calling thread's queue.
+  [[nodiscard]] detached_queue& own_queue() noexcept;
+  /// Queues a task of the group and wakes somebody for it.
+  void push(group_rest& group, detached_task& t) noexcept;
+  /// Worker that has run a task: takes it out of its group, which may be gone afterwards.
+  void end(detached_task& t) noexcept;
+
+  /// Worker out of work, searching: tries once to find a task, ends the search, and runs that and all that its own
+  /// queue then holds. False: found nothing.
+  bool acquire(worker& w) noexcept;
+  /// Worker about to sleep: is anything queued?
+  [[nodiscard]] bool work_visible() const noexcept;
+  /// Worker: runs what is queued until nothing is.
+  void drain(worker& w) noexcept;
+
+  /// Waits until all detached tasks of the group have ended; runs them and parts of them meanwhile. When none is left,
+  /// the scheduler may be gone.
+  static void wait(group_rest& group);
+
+ private:
+  /// What other workers run of a group, as it was at some moment: at most 64 tasks.
+  struct running_tasks {
+    std::array<lineage, 64> tasks;
+    std::size_t count = 0;
+
+    [[nodiscard]] auto begin() const noexcept { return tasks.begin(); }
+    [[nodiscard]] auto end() const noexcept { return tasks.begin() + static_cast<std::ptrdiff_t>(count); }
+  };
+
+  [[nodiscard]] worker* caller() const noexcept;
+  static detached_lane& enter_lane(detached_queue& preferred, group_rest& group) noexcept;
+  void leave_filled(detached_lane& lane, group_rest::counts before) noexcept;
+  void wake_those_who_await(const group_rest* group) noexcept;
+  void flush(worker& w) noexcept;
+  void run(worker& w, detached_task& t) noexcept;
+  detached_task* take_own(worker& w, const group_rest* of) noexcept;
+  detached_task* take_half(worker& w, detached_queue& from, detached_lane* only) noexcept;
+  detached_task* take_half_inside(worker& w, detached_lane& lane) noexcept;
+  detached_task* take_nested(worker& w, worker& from, std::uint64_t activation) noexcept;
+  detached_task* take_any(worker& w) noexcept;
+  detached_task* take_of(worker& w, group_rest& group) noexcept;
+  [[nodiscard]] running_tasks running_of(const group_rest& group, const worker& by) const noexcept;
+  void wait_as(worker& w, group_rest& group) noexcept;
+  bool help_running(worker& w, const group_rest& group) noexcept;
+  void sleep(worker& w, group_rest& group) noexcept;
+  static void doze_for(worker& w, const running_tasks& running) noexcept;
+
+  scheduler& home_;
+  team& everybody_;
+  sleepers& idle_;
+  alignas(64) detached_queue outside_;  ///< of threads that are none of its workers
+};
+
+}  // namespace filch::detail

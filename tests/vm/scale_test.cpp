@@ -1,0 +1,218 @@
+// How the scheduler scales on many virtual cores. All times are virtual, so that the bars hold on every computer.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+#include <filch/platform/work.hpp>
+#include <filch/vm/simulation.hpp>
+
+#include "worker/worker.hpp"
+
+namespace filch::vm {
+namespace {
+
+constexpr double task_s = 5e-6;
+
+void work_for(double seconds) { platform::charge(seconds * 1e9); }
+
+/// Runs the program inside a scheduler on the machine 4x16 or a larger one of that kind. Seconds that it measures.
+double run_on(int workers, const std::function<double()>& program) {
+  double seconds = 0;
+  simulation machine(load_machine(workers <= 64 ? "4x16" : "4x64", MACHINES_FOLDER), 1, workers);
+  machine.run([&] {
+    options chosen;
+    chosen.workers = workers;
+    scheduler pool(chosen);
+    pool.run([&] { seconds = program(); });
+  });
+  return seconds;
+}
+
+double seconds_of(const std::function<void()>& program) {
+  const double begin_s = now_s();
+  program();
+  return now_s() - begin_s;
+}
+
+/// The share of the workers' time that tasks took, which the program runs.
+double efficiency(int workers, std::size_t tasks, const std::function<void()>& program) {
+  const double seconds = run_on(workers, [&] { return seconds_of(program); });
+  return static_cast<double>(tasks) * task_s / (seconds * workers);
+}
+
+void report(const std::string& name, double figure) {
+  std::cout << name << ": " << figure << std::endl;
+  testing::Test::RecordProperty(name, std::to_string(figure));
+}
+
+// One thread fills one group.
+TEST(scale, one_group_filled_by_one_thread) {
+  constexpr std::size_t tasks = 20'000;
+  const double share = efficiency(64, tasks, [] {
+    const auto group = std::make_unique<task_group>();
+    for (std::size_t i = 0; i < tasks; ++i) group->run([] { work_for(task_s); });
+    group->wait();
+  });
+  // A task each 400 ns is what one thread makes here, whose every step waits for lines that others have taken.
+  report("one_producer", share);
+  EXPECT_GE(share, 0.17);
+}
+
+// The iterations of a loop have a group each.
+TEST(scale, a_group_for_each_iteration) {
+  constexpr std::size_t groups = 640;
+  constexpr std::size_t tasks = 32;
+  const double share = efficiency(64, groups * tasks, [] {
+    parallel_for(std::size_t{0}, groups, [](std::size_t) {
+      const auto group = std::make_unique<task_group>();
+      for (std::size_t i = 0; i < tasks; ++i) group->run([] { work_for(task_s); });
+      group->wait();
+    });
+  });
+  report("many_groups", share);
+  EXPECT_GE(share, 0.8);
+}
+
+void tree_of_groups(int depth) {
+  work_for(task_s);
+  if (depth == 0) return;
+  const auto group = std::make_unique<task_group>();
+  for (int i = 0; i < 2; ++i) group->run([depth] { tree_of_groups(depth - 1); });
+  group->wait();
+}
+
+// Tasks of groups have groups of their own.
+TEST(scale, groups_within_groups) {
+  constexpr int depth = 15;
+  const double share = efficiency(64, (2U << depth) - 1, [] { tree_of_groups(depth); });
+  report("tree_of_groups", share);
+  EXPECT_GE(share, 0.8);
+}
+
+void tree_in_one_group(task_group& group, int depth) {
+  work_for(task_s);
+  if (depth == 0) return;
+  for (int i = 0; i < 2; ++i) group.run([&group, depth] { tree_in_one_group(group, depth - 1); });
+}
+
+// Tasks of a group add to it.
+TEST(scale, tasks_that_add_to_their_group) {
+  constexpr int depth = 13;
+  const double share = efficiency(64, (2U << depth) - 1, [] {
+    const auto group = std::make_unique<task_group>();
+    tree_in_one_group(*group, depth);
+    group->wait();
+  });
+  // All count in one word, which takes 120 ns to come from another core.
+  report("tree_in_one_group", share);
+  EXPECT_GE(share, 0.5);
+}
+
+TEST(scale, two_groups_side_by_side_cost_as_much_as_one) {
+  constexpr std::size_t tasks = 4'000;
+  const auto fill = [](std::size_t groups) {
+    return run_on(2, [groups] {
+      return seconds_of([groups] {
+        std::vector<std::unique_ptr<task_group>> all;
+        for (std::size_t i = 0; i < groups; ++i) all.push_back(std::make_unique<task_group>());
+        for (std::size_t i = 0; i < tasks; ++i) all[i % groups]->run([] {});
+        for (const auto& group : all) group->wait();
+      });
+    });
+  };
+  const double ratio = fill(2) / fill(1);
+  report("two_groups", ratio);
+  EXPECT_LE(ratio, 1.5);
+}
+
+TEST(scale, the_order_of_waits_does_not_matter) {
+  constexpr std::size_t groups = 2'000;
+  const auto wait_in_order = [](bool newest_first) {
+    return run_on(1, [newest_first] {
+      std::vector<std::unique_ptr<task_group>> all;
+      for (std::size_t i = 0; i < groups; ++i) {
+        all.push_back(std::make_unique<task_group>());
+        all.back()->run([] {});
+      }
+      if (newest_first) std::reverse(all.begin(), all.end());
+      return seconds_of([&] {
+        for (const auto& group : all) group->wait();
+      });
+    });
+  };
+  const double ratio = wait_in_order(true) / wait_in_order(false);
+  report("newest_first", ratio);
+  EXPECT_LE(ratio, 1.2);
+}
+
+// Values of reductions meet under one lock of the scheduler, and whoever begins or ends a search counts that in one
+// word.
+TEST(scale, reductions_side_by_side_cost_as_much_as_loops) {
+  static constexpr int calls = 256;
+  static constexpr int leaves = 128;
+  const double loops_s = run_on(64, [] {
+    return seconds_of(
+        [] { parallel_for(0, calls, [](int) { parallel_for(0, leaves, [](int) { work_for(task_s); }); }); });
+  });
+  const double reductions_s = run_on(64, [] {
+    return seconds_of([] {
+      parallel_for(0, calls, [](int) {
+        const int sum = parallel_reduce(
+            0, leaves, 0,
+            [](int) {
+              work_for(task_s);
+              return 1;
+            },
+            std::plus<>{});
+        EXPECT_EQ(sum, leaves);
+      });
+    });
+  });
+  report("loops", calls * leaves * task_s / (loops_s * 64));
+  report("reductions", calls * leaves * task_s / (reductions_s * 64));
+  EXPECT_LE(reductions_s / loops_s, 1.05);
+}
+
+/// Who has begun an iteration of a loop, and when.
+struct participation {
+  std::size_t by_then = 0;  ///< workers that began within 0.6 ms
+  double seconds = 0;       ///< of the whole loop
+};
+
+participation run_from_sleep(int workers, std::size_t iterations) {
+  constexpr double in_time_s = 0.6e-3;
+  participation found;
+  std::vector<double> begun_s(static_cast<std::size_t>(workers), 1);
+  run_on(workers, [&] {
+    work_for(1e-3);  // everybody falls asleep meanwhile
+    const double begin_s = now_s();
+    parallel_for(std::size_t{0}, iterations, [&](std::size_t) {
+      double& first_s = begun_s[static_cast<const worker*>(detail::self)->number];
+      first_s = std::min(first_s, now_s() - begin_s);
+      work_for(1e-3);
+    });
+    return found.seconds = now_s() - begin_s;
+  });
+  found.by_then =
+      static_cast<std::size_t>(std::count_if(begun_s.begin(), begun_s.end(), [&](double s) { return s <= in_time_s; }));
+  return found;
+}
+
+// A loop wakes a pool that sleeps as fast as a tree grows.
+TEST(scale, a_loop_wakes_everybody) {
+  const participation found = run_from_sleep(256, 256);
+  report("participants", static_cast<double>(found.by_then));
+  report("seconds", found.seconds);
+  EXPECT_EQ(found.by_then, 256U);
+}
+
+}  // namespace
+}  // namespace filch::vm
