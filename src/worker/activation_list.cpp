@@ -19,7 +19,7 @@ void activation_list::begin(std::uint64_t epoch, std::uint32_t base, const detai
   // [AC3] release: that the entry of before is erased, for who finds this group beside that number. Not noticed: it
   // takes a waiter that stands still between two reads while this worker ends a task and begins another.
   groups_[depth].store(group, std::memory_order_release);
-  // [AC4] release: the group. Who asks for this activation by its number has that from the task's state, released by
+  // [AC1] release: the group. Who asks for this activation by its number has that from the task's state, released by
   // [TS1] after this, and for a piece by the number of its frame. Not noticed: as [AC3].
   entries_[depth].store((epoch << base_bits) | base, std::memory_order_release);
   depth_.store(depth + 1, std::memory_order_relaxed);
@@ -66,7 +66,7 @@ std::uint64_t activation_list::find_group(const detail::group_rest* group) const
   for (std::uint32_t i = 0; i < depth; ++i) {
     // The number first. If the group that is read after it is another activation's, then that one with this number has
     // ended, and whoever looks for it from now on does not find it.
-    const std::uint64_t number = entries_[i].load(std::memory_order_acquire) >> base_bits;  // [AC4]
+    const std::uint64_t number = entries_[i].load(std::memory_order_acquire) >> base_bits;  // [AC1]
     if (number != 0 && groups_[i].load(std::memory_order_acquire) == group) return number;  // [AC3]
   }
   return 0;
@@ -80,7 +80,7 @@ void activation_list::leave_group() noexcept {
 
 bool activation_list::has_group_inside(std::uint64_t epoch, const detail::group_rest* group) const noexcept {
   const auto is_active = [&](std::uint32_t i) {
-    return entries_[i].load(std::memory_order_acquire) >> base_bits == epoch;  // [AC4]
+    return entries_[i].load(std::memory_order_acquire) >> base_bits == epoch;  // [AC1]
   };
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
   std::uint32_t i = 0;
