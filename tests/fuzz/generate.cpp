@@ -278,7 +278,7 @@ class generator {
         return n;
       }
       case 3:
-        return this->group(depth);
+        return dice_.one_in(2) ? side_by_side(depth, 2) : this->group(depth);
       default:
         return run(group, depth);
     }

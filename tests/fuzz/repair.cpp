@@ -227,7 +227,8 @@ class repairs {
   verdict repair_run(node& n, const rules& at) {
     const seen_group* const g = at.find(n.group);
     if (g == nullptr || g->group->count <= at.held) return verdict::drop;
-    if (!g->sequential && (!wanted_.has("groups_outer") || g->group->way == int(place::late))) return verdict::drop;
+    if (!g->sequential && !wanted_.has("groups_outer")) return verdict::drop;
+    if (!g->same_task && g->group->way == int(place::late)) return verdict::drop;  // is it there yet?
     if (n.parts.size() > 1) {
       rules copying = at;
       copying.groups.clear();
