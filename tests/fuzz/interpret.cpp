@@ -69,7 +69,6 @@ struct record {
   const node* task;
   machine* m;
   at where;
-  bool in_order;
   record* next = nullptr;
   plain<std::uint64_t> value{0};
   plain<bool> ended{false};
@@ -84,6 +83,7 @@ struct scope {
   int parallel;
   int tasks;
   mutable std::atomic<record*> records{nullptr};
+  mutable std::vector<const record*> in_order;           ///< those that the owner added, with nothing beside it
   mutable std::optional<task_group>* storage = nullptr;  ///< where `make` makes it
   mutable task_group* group = nullptr;
 
@@ -497,9 +497,10 @@ void machine::run_task(const node& n, std::uint64_t x, const at& here) {
   const scope& s = scope_of(n, here);
   if (n.what == kind::make && s.group == nullptr) s.group = &s.storage->emplace();
   if (n.what == kind::make || s.group == nullptr) return;
-  auto* const r = new record{&n, this, {&s, x, here.i, here.parallel + 1, here.tasks + 1}, here.parallel == s.parallel};
+  auto* const r = new record{&n, this, {&s, x, here.i, here.parallel + 1, here.tasks + 1}};
   s.add(r);
-  add_task(*s.group, r);
+  add_task(*s.group, r);  // may throw, and then there is no task
+  if (here.parallel == s.parallel) s.in_order.push_back(r);
 }
 
 void machine::wait(const node& n, std::uint64_t x, const at& here) {
@@ -508,11 +509,7 @@ void machine::wait(const node& n, std::uint64_t x, const at& here) {
   const expectation& expected = expected_at(x, n);
   // What the group's owner has added so far. (A task of another group runs beside the owner, and cannot know.)
   std::vector<const record*> before;
-  if (here.tasks == s.tasks && !s.what.flag) {
-    for (const record* r = s.records.load(std::memory_order_relaxed); r != nullptr; r = r->next) {
-      if (r->in_order) before.push_back(r);
-    }
-  }
+  if (here.tasks == s.tasks && !s.what.flag) before = s.in_order;
   group_status status{};
   try {
     status = s.group->wait();
