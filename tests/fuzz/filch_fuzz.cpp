@@ -29,7 +29,8 @@ namespace filch::fuzz {
 namespace {
 
 struct session {
-  std::uint64_t seed = 1;
+  std::vector<std::uint64_t> seeds;  ///< of the first programs
+  std::uint64_t seed = 1;            ///< of the next one, and so on
   std::uint64_t programs = ~std::uint64_t{0};
   double seconds = 10;
   int repetitions = this_trial.repetitions;  ///< of each program
@@ -42,6 +43,10 @@ struct session {
   size_limits most = this_trial.most;
   features wanted;
 };
+
+std::uint64_t seed_of(const session& s, std::uint64_t program) {
+  return program < s.seeds.size() ? s.seeds[program] : s.seed + program - s.seeds.size();
+}
 
 using clock = std::chrono::steady_clock;
 double seconds_since(clock::time_point begun) { return std::chrono::duration<double>(clock::now() - begun).count(); }
@@ -95,7 +100,7 @@ int run(const session& s) {
           // A new process now and then: the default scheduler is never destroyed.
           for (std::uint64_t k = ran; k < ran + 100 && k < s.programs && seconds_since(begun) < s.seconds; ++k) {
             so_far.begin_program();
-            const program p = make(s, s.seed + k);
+            const program p = make(s, seed_of(s, k));
             try_program(p, predict(p), s.repetitions, so_far);
           }
         },
@@ -103,10 +108,10 @@ int run(const session& s) {
     ran += v.programs;
     if (!v.failed) continue;
     ++failures;
-    report(s, s.seed + ran - 1, ran, v);
+    report(s, seed_of(s, ran - 1), ran, v);
   }
-  std::printf("%llu programs, each %d times, %.0f s, %llu failed\n", static_cast<unsigned long long>(ran), s.repetitions,
-              seconds_since(begun), static_cast<unsigned long long>(failures));
+  std::printf("%llu programs, each %d times, %.0f s, %llu failed\n", static_cast<unsigned long long>(ran),
+              s.repetitions, seconds_since(begun), static_cast<unsigned long long>(failures));
   return failures == 0 ? 0 : 1;
 }
 
@@ -118,6 +123,7 @@ int parse_and_run(int argc, char** argv) {
   bool print_only = false;
   auto* const seconds = app.add_option("--seconds", s.seconds, "how long")->check(CLI::PositiveNumber);
   app.add_option("--seed", s.seed, "of the first program; the next one has the next number");
+  app.add_option("--seeds", s.seeds, "of programs that are run before these")->delimiter(',');
   auto* const programs = app.add_option("--programs", s.programs, "how many at most")->check(CLI::PositiveNumber);
   app.add_option("--repetitions", s.repetitions, "runs of each program")->check(CLI::PositiveNumber);
   app.add_option("--patience", s.patience, "seconds after which a program hangs")->check(CLI::PositiveNumber);
@@ -145,7 +151,7 @@ int parse_and_run(int argc, char** argv) {
   for (const std::string& name : without) s.wanted.leave_out(name);
   for (const std::string& name : with) s.wanted.add(name);
   if (!print_only) return run(s);
-  std::printf("%s", print(make(s, s.seed)).c_str());
+  std::printf("%s", print(make(s, seed_of(s, 0))).c_str());
   return 0;
 }
 

@@ -39,7 +39,9 @@ class generator {
       const combination& c = combinations()[static_cast<std::size_t>(dice_.below(int(combinations().size())))];
       options o;
       // Two processors see most of what several do; one worker is a case of its own.
-      o.workers = std::min(most_.threads, dice_.one_in(8) ? 1 : dice_.one_in(3) ? 3 + dice_.below(14) : 2 + dice_.below(3));
+      o.workers = std::min(most_.threads, dice_.one_in(8)   ? 1
+                                          : dice_.one_in(3) ? 3 + dice_.below(14)
+                                                            : 2 + dice_.below(3));
       o.policy = c.policy;
       o.join = c.joins[static_cast<std::size_t>(dice_.below(int(c.joins.size())))];
       o.loop = name_of(c.loops[static_cast<std::size_t>(dice_.below(int(c.loops.size())))]);
@@ -263,7 +265,8 @@ class generator {
   }
 
   node about_group(int depth) {
-    const int group = groups_[groups_.size() - 1 - static_cast<std::size_t>(dice_.below(std::min(3, int(groups_.size()))))];
+    const int group =
+        groups_[groups_.size() - 1 - static_cast<std::size_t>(dice_.below(std::min(3, int(groups_.size()))))];
     switch (dice_.below(12)) {
       case 0:
       case 1:
@@ -278,7 +281,7 @@ class generator {
         return n;
       }
       case 3:
-        return this->group(depth);
+        return dice_.one_in(2) ? side_by_side(depth, 2) : this->group(depth);
       default:
         return run(group, depth);
     }
@@ -308,7 +311,7 @@ class generator {
   size_limits most_;
   int left_;
   int work_ = 0;
-  int multiplied_ = 0;  ///< loops around
+  int multiplied_ = 0;    ///< loops around
   bool threads_ = false;  ///< there are guests
   std::vector<int> groups_;
   program p_;

@@ -83,8 +83,12 @@ bool simplify_options(program& p, int way) {
       return true;
     case 1: {
       const options before = o;
-      o = {.workers = before.workers, .policy = "lace", .join = "transitive", .loop = "standard",
-           .interrupt_after_ns = 0, .stack_bytes = before.stack_bytes};
+      o = {.workers = before.workers,
+           .policy = "lace",
+           .join = "transitive",
+           .loop = "standard",
+           .interrupt_after_ns = 0,
+           .stack_bytes = before.stack_bytes};
       return before.policy != "lace";
     }
     case 2:
@@ -115,7 +119,8 @@ program minimise(program p, const features& wanted, const std::function<bool(con
   std::set<std::string> tried{print(p)};
   const auto accept = [&](program candidate) {
     repair(candidate, wanted);
-    if (std::chrono::steady_clock::now() > until || !tried.insert(print(candidate)).second || !fails(candidate)) return false;
+    if (std::chrono::steady_clock::now() > until || !tried.insert(print(candidate)).second || !fails(candidate))
+      return false;
     p = std::move(candidate);
     return true;
   };

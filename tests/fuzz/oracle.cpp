@@ -219,8 +219,8 @@ class elision {
     if (own.threw() || depth == 0) return own;
     const outcome below = recurse(n, x, at, depth - 1);
     const bool sibling_may_fall = below.threw() && (shape(n.way) == shape::forks || shape(n.way) == shape::loops);
-    log_.push_back({n.id, part_of(x, sibling_number + depth),
-                    sibling_may_fall ? under(at.condition, false) : at.condition});
+    log_.push_back(
+        {n.id, part_of(x, sibling_number + depth), sibling_may_fall ? under(at.condition, false) : at.condition});
     return below.threw() ? below : outcome{mix(own.value, below.value)};
   }
 
@@ -280,10 +280,11 @@ class elision {
     expectation& here_expected = all_.at[x];
     here_expected.perhaps = true;
     // Somebody who waits beside the owner: what is there to be waited for is not known.
-    if (at.tasks != group.tasks || (place(group.group.way) >= place::shared && at.parallel != group.parallel)) return {x};
+    if (at.tasks != group.tasks || (place(group.group.way) >= place::shared && at.parallel != group.parallel))
+      return {x};
     here_expected.cancelled = group.cancelled;
-    here_expected.perhaps = group.perhaps_cancelled || group.ever_cancelled ||
-                            (group.group.flag && at.parallel != group.parallel);
+    here_expected.perhaps =
+        group.perhaps_cancelled || group.ever_cancelled || (group.group.flag && at.parallel != group.parallel);
     group.cancelled = group.perhaps_cancelled = false;
     outcome result{x};
     std::vector<added_task> later;

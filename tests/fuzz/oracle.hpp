@@ -45,10 +45,12 @@ struct prediction {
 prediction predict(const program& p);
 
 // Identities of executions: of a statement in its block, and of what a statement runs.
-inline std::uint64_t identity(std::uint64_t around, const node& n) { return mix(around, 2 * static_cast<unsigned>(n.id)); }
+inline std::uint64_t identity(std::uint64_t around, const node& n) {
+  return mix(around, 2 * static_cast<unsigned>(n.id));
+}
 inline std::uint64_t part_of(std::uint64_t x, int number) { return mix(x, 2 * static_cast<unsigned>(number) + 1); }
-inline constexpr int copy_number = 1 << 20;  ///< the part of a `run` that is the copy of its closure
-inline constexpr int exit_number = 1 << 21;  ///< the part of a `guard` that is the destructor
+inline constexpr int copy_number = 1 << 20;     ///< the part of a `run` that is the copy of its closure
+inline constexpr int exit_number = 1 << 21;     ///< the part of a `guard` that is the destructor
 inline constexpr int sibling_number = 1 << 22;  ///< the part of a `recurse` that is the other branch
 
 /// What an execution of the leaf kinds comes to.

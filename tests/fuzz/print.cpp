@@ -1,7 +1,5 @@
 #include <string>
 
-#include <fmt/format.h>
-
 #include <filch/combinations.hpp>
 
 #include "program.hpp"
@@ -10,12 +8,19 @@ namespace filch::fuzz {
 namespace {
 
 std::string number(int n) { return std::to_string(n); }
+std::string named(char letter, int id) {
+  std::string name = number(id);
+  name.insert(name.begin(), letter);
+  return name;
+}
 
 class printer {
  public:
   std::string text;
 
-  void line(int depth, const std::string& words) { text += std::string(2 * static_cast<std::size_t>(depth), ' ') + words + "\n"; }
+  void line(int depth, const std::string& words) {
+    text += std::string(2 * static_cast<std::size_t>(depth), ' ') + words + "\n";
+  }
 
   void print_block(const block& statements, int depth, const std::string& i) {
     for (const node& n : statements) print(n, depth, i);
@@ -32,7 +37,7 @@ class printer {
 
   void print(const node& n, int d, const std::string& i) {
     const std::string id = number(n.id);
-    const std::string own = fmt::format("i{}", n.id);
+    const std::string own = named('i', n.id);
     switch (n.what) {
       case kind::work:
         return line(d, "work(" + number(n.count) + ");");
@@ -43,7 +48,7 @@ class printer {
       case kind::group:
         return print_group(n, d, i);
       case kind::make:
-        return line(d, fmt::format("g{}.emplace();", n.group));
+        return line(d, named('g', n.group) + ".emplace();");
       case kind::run:
         return print_run(n, d, i);
       case kind::wait:
@@ -61,16 +66,19 @@ class printer {
       case kind::sort:
         return line(d, std::string(n.flag ? "stable_sort_" : "sort_") + number(n.count) + "_numbers();");
       case kind::bag:
-        line(d, "std::vector<int> items" + id + "(" + number(n.count) + ", " + number(n.chain) + ");  // links that follow");
+        line(d, "std::vector<int> items" + id + "(" + number(n.count) + ", " + number(n.chain) +
+                    ");  // links that follow");
         line(d, "for_each_dynamic(items" + id + ".begin(), items" + id + ".end(), [&](int links, feeder<int>& more) {");
         print_block(n.parts[0], d + 1, "number");
         if (n.chain != 0) line(d + 1, "if (links > 0) more.push(links - 1), more.push(0);");
         return line(d, "}, sharing{bag_kind(" + number(n.way) + "), " + number(n.grain) + "});");
       case kind::adaptive:
-        line(d, "adaptive(task_of_items(" + number(n.count) + ", " + number(n.chain) + ", [&](int links, auto& more) {");
+        line(d,
+             "adaptive(task_of_items(" + number(n.count) + ", " + number(n.chain) + ", [&](int links, auto& more) {");
         print_block(n.parts[0], d + 1, "number");
         if (n.chain != 0) line(d + 1, "if (links > 0) more.push(links - 1), more.push(0);");
-        return line(d, "}), {.budget = " + number(n.grain) + ", .end = termination::" + (n.flag ? "counted" : "join") + "});");
+        return line(
+            d, "}), {.budget = " + number(n.grain) + ", .end = termination::" + (n.flag ? "counted" : "join") + "});");
       case kind::lock:
         line(d, "{");
         line(d + 1, "const std::lock_guard hold(mutex" + number(n.count) + ");");
@@ -95,7 +103,7 @@ class printer {
   }
 
  private:
-  static std::string group_of(const node& n) { return fmt::format("g{}_.", n.group); }
+  static std::string group_of(const node& n) { return named('g', n.group) + "_."; }
 
   void print_fork(const node& n, int d, const std::string& i) {
     if (n.count != 0) {
@@ -118,7 +126,7 @@ class printer {
   }
 
   void print_group(const node& n, int d, const std::string& i) {
-    const std::string name = fmt::format("g{}", n.id);
+    const std::string name = named('g', n.id);
     line(d, "{");
     switch (place(n.way)) {
       case place::stack:
@@ -126,18 +134,22 @@ class printer {
         line(d + 1, "task_group " + name + "_;");
         break;
       case place::late:
-        line(d + 1, "std::optional<task_group> " + name + ";  // below, " + name + "_ is *" + name + ", if it is there");
+        line(d + 1,
+             "std::optional<task_group> " + name + ";  // below, " + name + "_ is *" + name + ", if it is there");
         break;
       case place::heap:
       case place::shared:
-        line(d + 1, "const auto " + name + " = std::make_unique<task_group>();  task_group& " + name + "_ = *" + name + ";");
+        line(d + 1,
+             "const auto " + name + " = std::make_unique<task_group>();  task_group& " + name + "_ = *" + name + ";");
     }
     print_block(n.parts[0], d + 1, i);
     line(d, "}");
   }
 
   void print_run(const node& n, int d, const std::string& i) {
-    const std::string capture = closure(n.way) == closure::plain ? "[=]" : closure(n.way) == closure::large ? "[=, large]" : "[=, small]";
+    const std::string capture = closure(n.way) == closure::plain   ? "[=]"
+                                : closure(n.way) == closure::large ? "[=, large]"
+                                                                   : "[=, small]";
     if (n.parts.size() == 1) return print_lambda(group_of(n) + "run(" + capture, n.parts[0], d, i, ");");
     line(d, "{");
     print_lambda("const on_copy copied([=]", n.parts[1], d + 1, i, ");  // its copy constructor calls that");
@@ -149,27 +161,33 @@ class printer {
 
   void print_loop(const node& n, int d, const std::string& own) {
     const std::string how = "splitting{loop_kind(" + number(n.way) + ") /* " +
-                            (n.way == 0 ? "inherited" : std::string(name_of(loop_kind(n.way)))) + " */, " + number(n.grain) + "}";
+                            (n.way == 0 ? "inherited" : std::string(name_of(loop_kind(n.way)))) + " */, " +
+                            number(n.grain) + "}";
     switch (index(n.chain)) {
       case index::ints:
-        return print_lambda("parallel_for(0, " + number(n.count) + ", [&](int " + own + ")", n.parts[0], d, own, ", " + how + ");");
+        return print_lambda("parallel_for(0, " + number(n.count) + ", [&](int " + own + ")", n.parts[0], d, own,
+                            ", " + how + ");");
       case index::sizes:
-        return print_lambda("parallel_for(std::size_t{0}, std::size_t{" + number(n.count) + "}, [&](std::size_t " + own + ")",
-                            n.parts[0], d, own, ", " + how + ");");
+        return print_lambda(
+            "parallel_for(std::size_t{0}, std::size_t{" + number(n.count) + "}, [&](std::size_t " + own + ")",
+            n.parts[0], d, own, ", " + how + ");");
       case index::range:
-        line(d, "parallel_for(blocked_range<int>(0, " + number(n.count) + ", " + number(n.grain) + "), [&](const auto& part) {");
-        print_lambda("for (int " + own + " = part.begin(); " + own + " != part.end(); ++" + own + ")", n.parts[0], d + 1, own, "");
+        line(d, "parallel_for(blocked_range<int>(0, " + number(n.count) + ", " + number(n.grain) +
+                    "), [&](const auto& part) {");
+        print_lambda("for (int " + own + " = part.begin(); " + own + " != part.end(); ++" + own + ")", n.parts[0],
+                     d + 1, own, "");
         return line(d, "}, " + how + ");");
       case index::steps:
-        return print_lambda("parallel_for(0, " + number(3 * n.count) + ", 3, [&](int " + own + ")", n.parts[0], d, own + " / 3",
-                            ", " + how + ");");
+        return print_lambda("parallel_for(0, " + number(3 * n.count) + ", 3, [&](int " + own + ")", n.parts[0], d,
+                            own + " / 3", ", " + how + ");");
     }
   }
 
   void print_guests(const node& n, int d, const std::string& own) {
     line(d, "{");
     line(d + 1, "std::vector<std::jthread> guests;");
-    const std::string begin = "for (int " + own + " = 0; " + own + " != " + number(n.count) + "; ++" + own + ") guests.emplace_back([&, " + own + "]";
+    const std::string begin = "for (int " + own + " = 0; " + own + " != " + number(n.count) + "; ++" + own +
+                              ") guests.emplace_back([&, " + own + "]";
     if (n.flag) {
       print_lambda(begin, n.parts[0], d + 1, own, ");");
     } else {
@@ -179,7 +197,7 @@ class printer {
   }
 
   void print_recursion(const node& n, int d) {
-    const std::string f = fmt::format("f{}", n.id);
+    const std::string f = named('f', n.id);
     line(d, "const auto " + f + " = [&](const auto& self, int depth) -> void {");
     print_block(n.parts[0], d + 1, "depth");
     line(d + 1, "if (depth == 0) return;");

@@ -101,10 +101,10 @@ class dice {
 /// How large programs become.
 struct size_limits {
   int statements = 40;
-  int work = 5'000;      ///< statements that run, about
-  int chain = 20'000;    ///< links of items
+  int work = 5'000;    ///< statements that run, about
+  int chain = 20'000;  ///< links of items
   int recursion = 150;
-  int threads = 16;      ///< workers, guests
+  int threads = 16;  ///< workers, guests
 };
 
 /// The same number gives the same program.

@@ -84,7 +84,8 @@ class repairs {
       for (const combination& c : combinations()) {
         if (c.policy != o.policy) continue;
         if (loops_.empty()) loops_ = c.loops;
-        std::erase_if(loops_, [&](loop_kind k) { return std::find(c.loops.begin(), c.loops.end(), k) == c.loops.end(); });
+        std::erase_if(loops_,
+                      [&](loop_kind k) { return std::find(c.loops.begin(), c.loops.end(), k) == c.loops.end(); });
         asked_ = asked_ && c.loops.front() == loop_kind::standard;
       }
     }
@@ -227,7 +228,8 @@ class repairs {
   verdict repair_run(node& n, const rules& at) {
     const seen_group* const g = at.find(n.group);
     if (g == nullptr || g->group->count <= at.held) return verdict::drop;
-    if (!g->sequential && (!wanted_.has("groups_outer") || g->group->way == int(place::late))) return verdict::drop;
+    if (!g->sequential && !wanted_.has("groups_outer")) return verdict::drop;
+    if (!g->same_task && g->group->way == int(place::late)) return verdict::drop;  // is it there yet?
     if (n.parts.size() > 1) {
       rules copying = at;
       copying.groups.clear();
@@ -270,9 +272,9 @@ void repair(program& p, const features& wanted) { repairs(p, wanted).run(); }
 
 const std::vector<std::string_view>& features::names() {
   static const std::vector<std::string_view> all{
-      "forks",      "groups",  "groups_late", "groups_outer", "groups_heap", "groups_shared", "cancel", "destroy",
-      "loops",      "sorts",   "bags",        "chains",       "adaptive",    "exceptions",    "unwinding", "schedulers",
-      "guests",     "outside", "locks",       "copies",       "recursion",   "small_stacks",  "interrupts", "misuse"};
+      "forks",  "groups",  "groups_late", "groups_outer", "groups_heap", "groups_shared", "cancel",     "destroy",
+      "loops",  "sorts",   "bags",        "chains",       "adaptive",    "exceptions",    "unwinding",  "schedulers",
+      "guests", "outside", "locks",       "copies",       "recursion",   "small_stacks",  "interrupts", "misuse"};
   return all;
 }
 

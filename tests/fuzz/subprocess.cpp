@@ -74,7 +74,8 @@ verdict in_child(const std::function<void(progress&)>& body, double patience_s, 
   auto last = clock::now();
   int status = 0;
   verdict v;
-  for (std::int64_t nap_ns = 100'000; waitpid(child, &status, WNOHANG) == 0; nap_ns = std::min<std::int64_t>(2 * nap_ns, 5'000'000)) {
+  for (std::int64_t nap_ns = 100'000; waitpid(child, &status, WNOHANG) == 0;
+       nap_ns = std::min<std::int64_t>(2 * nap_ns, 5'000'000)) {
     const timespec nap{0, nap_ns};
     nanosleep(&nap, nullptr);
     const std::uint64_t now = board.steps.load(std::memory_order_relaxed);

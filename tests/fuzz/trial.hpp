@@ -11,10 +11,10 @@
 namespace filch::fuzz {
 
 struct trial {
-  std::string_view name;   ///< of the fuzzer
+  std::string_view name;  ///< of the fuzzer
   std::string_view about;
   size_limits most;
-  int repetitions;         ///< of a program, unless told otherwise
+  int repetitions;  ///< of a program, unless told otherwise
 };
 extern const trial this_trial;
 

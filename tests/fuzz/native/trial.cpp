@@ -6,8 +6,8 @@
 
 namespace filch::fuzz {
 
-const trial this_trial{"filch_fuzz", "Runs programs that nobody has written, and compares them with their serial elision.",
-                       {}, 8};
+const trial this_trial{
+    "filch_fuzz", "Runs programs that nobody has written, and compares them with their serial elision.", {}, 8};
 
 void adapt(program& /*p*/, features& /*wanted*/) {}
 

@@ -47,7 +47,8 @@ void try_program(const program& p, const prediction& expected, int repetitions, 
     const auto choices = vm::make_strategy(name, p.seed);
     for (int k = 0; k < repetitions / 2 && choices->begin(); ++k) {
       so_far.step();
-      if (const auto failed = world.run(body, *choices)) end_child(failed->what + " (FILCH_VM_SEED=" + failed->seed + ")");
+      if (const auto failed = world.run(body, *choices))
+        end_child(failed->what + " (FILCH_VM_SEED=" + failed->seed + ")");
     }
   }
 }
