@@ -178,6 +178,30 @@ TYPED_TEST(parallel_for_of, takes_all_values_of_the_type_but_the_last) {
   EXPECT_EQ(runs.first_not(1), runs.size());
 }
 
+TYPED_TEST(parallel_for_of, throws_what_the_lowest_throws_wherever_its_bounds_are) {
+  using limits = std::numeric_limits<TypeParam>;
+  in_and_outside([] {
+    for (const TypeParam first : {limits::min(), TypeParam{0}, TypeParam(limits::max() - 100)}) {
+      for (const std::size_t step : {1, 3}) {
+        account runs(100);
+        TypeParam thrown = first;
+        try {
+          parallel_for(first, TypeParam(first + 100), TypeParam(step), [&](TypeParam i) {
+            const std::uint64_t number = blocked_range<TypeParam>(first, i).size();
+            runs.ran(number);
+            if (number >= 30 && number % 10 < 3) throw i;
+          });
+          ADD_FAILURE() << "nothing was thrown";
+        } catch (TypeParam i) {
+          thrown = i;
+        }
+        EXPECT_EQ(blocked_range<TypeParam>(first, thrown).size(), 30U);
+        for (std::size_t i = 0; i <= 30; ++i) EXPECT_EQ(runs.runs(i), i % step == 0 ? 1U : 0U) << "number " << i;
+      }
+    }
+  });
+}
+
 TEST(parallel_for, takes_bounds_of_different_types) {
   in_and_outside([] {
     account runs(100);

@@ -47,16 +47,10 @@ struct item_block {
 
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 
-  void run_one(std::uint64_t i, no_values& /*none*/) const { held.get()(shape.item(i)); }
+  void run_one(std::uint64_t i, no_values& /*none*/) const { held.get()(shape.item(shape.place_of(i))); }
   /// Runs [low, high). `at`: the number in progress, for whoever has to know which one threw.
-  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& none) const {
-    std::uint64_t i = low;
-    try {
-      for (; i != high; ++i) run_one(i, none);
-    } catch (...) {
-      at = i;
-      throw;
-    }
+  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& /*none*/) const {
+    shape.visit(low, high, at, [this](auto place) { held.get()(shape.item(place)); });
   }
   /// An interval whose values were gathered is over.
   void end(worker_core& /*w*/, std::uint64_t /*end*/, no_values& /*none*/) const noexcept {}
