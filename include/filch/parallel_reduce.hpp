@@ -188,7 +188,7 @@ template <class First, class Last, class T, class Value, class Combine = std::pl
   using sums = detail::item_sums<T, shape, held, Combine>;
   return combine(T(init),
                  detail::reduce_iterations<T>(
-                     n, grain, [&] { return sums{detail::shape_of(first, last), {value}, combine}; }, combine));
+                     n, grain, [&] { return sums{detail::shape_of(first, last), held(value), combine}; }, combine));
 }
 
 }  // namespace filch

@@ -851,6 +851,61 @@ TEST(parallel_for, takes_bodies_that_can_only_be_moved_and_leaves_them_be) {
   });
 }
 
+/// Counts the iterations it is called for.
+struct counting_body {
+  std::atomic<std::size_t>* calls;
+  void operator()(int /*i*/) const volatile { ++*calls; }
+  void operator()(const blocked_range<int>& part) const volatile { *calls += part.size(); }
+};
+/// Trivially copyable types whose objects cannot be copied, or not from where one would think.
+struct uncopyable_body : counting_body {
+  explicit uncopyable_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  uncopyable_body(const uncopyable_body&) = delete;
+  uncopyable_body& operator=(const uncopyable_body&) = default;
+};
+struct only_movable_body : counting_body {
+  explicit only_movable_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  only_movable_body(only_movable_body&&) = default;
+  only_movable_body& operator=(only_movable_body&&) = default;
+};
+struct copied_from_mutable_body : counting_body {
+  explicit copied_from_mutable_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  copied_from_mutable_body(copied_from_mutable_body&) = default;
+};
+struct greedy_body : counting_body {
+  explicit greedy_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  template <class Any>
+  explicit(false) greedy_body(Any&& /*other*/) : counting_body{nullptr} {  // NOLINT(*-forwarding-reference-overload)
+    ADD_FAILURE() << "copied by a constructor that is not for copies";
+  }
+  greedy_body(const greedy_body&) = default;
+};
+struct unaddressable_body : counting_body {
+  explicit unaddressable_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  void operator&() const = delete;  // NOLINT(google-runtime-operator)
+};
+struct volatile_body : counting_body {
+  explicit volatile_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+};
+
+template <class Body>
+class parallel_for_with : public testing::Test {};
+using bodies = testing::Types<uncopyable_body, const uncopyable_body, only_movable_body, copied_from_mutable_body,
+                              greedy_body, unaddressable_body, volatile_body, volatile volatile_body>;
+TYPED_TEST_SUITE(parallel_for_with, bodies);
+
+TYPED_TEST(parallel_for_with, calls_whatever_can_be_called) {
+  static_assert(std::is_trivially_copyable_v<TypeParam>);
+  in_and_outside([] {
+    std::atomic<std::size_t> calls{0};
+    TypeParam body(calls);
+    parallel_for(0, 100, body);
+    parallel_for(0, 100, 2, body);
+    parallel_for(blocked_range<int>(0, 100), body);
+    EXPECT_EQ(calls, 250U);
+  });
+}
+
 TEST(parallel_for, leaves_no_copy_of_a_body_behind) {
   in_every_way([](scheduler& s, const named_way& way) {
     {

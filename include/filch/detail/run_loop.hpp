@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 
 #include <filch/detail/loop_frame.hpp>
@@ -157,7 +158,7 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
   const bool plain = kind == loop_kind::standard && grain == 0 && stop == nullptr;
   const std::uint64_t size = block.size();
   if (size == 0 || (plain && run_at_once(w, block, size))) return loop_status::complete;
-  loop_whole whole{.block = &block,
+  loop_whole whole{.block = std::addressof(block),
                    .run_part = plain ? &run_part<Block, true> : &run_part<Block, false>,
                    .size = size,
                    .grain = std::max<std::uint64_t>(1, grain),
