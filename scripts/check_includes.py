@@ -5,7 +5,7 @@
               platform < deque < worker < victim, join, loop < policy < scheduler < places. Folders of one layer do
               not include one another. trace may be included by all of them and includes platform only.
   public      A header under include/filch includes the standard library, other headers of filch and two headers of
-              platform: memory.hpp and work.hpp. bench, tools and examples use the headers in include/filch, without
+              platform: memory.hpp, ticks.hpp and work.hpp. bench, tools and examples use the headers in include/filch, without
               filch/detail.
   conditions  Conditional compilation only in src/platform and include/filch/config.hpp.
   fences      No stand-alone memory fences: ThreadSanitizer and the explorer do not see through them.
@@ -36,7 +36,7 @@ LAYER = {
 }
 TRACE = "trace"
 USERS = ("bench", "tools", "examples")  # of the library: they know its public headers only
-PUBLIC_OF_PLATFORM = ("memory.hpp", "work.hpp")
+PUBLIC_OF_PLATFORM = ("memory.hpp", "ticks.hpp", "work.hpp")
 TREES = ("include", "src", "tests") + USERS
 SUFFIXES = {".hpp", ".cpp", ".h"}
 

@@ -23,6 +23,9 @@ concept splittable_range = std::copy_constructible<R> && std::constructible_from
 ///
 /// `grainsize`: bodies get at least this many iterations at once but for the end of the interval; 0 is the loop's own
 /// choice. Divisible while it has more iterations than that, as oneTBB's.
+///
+/// A body that goes through a range of unsigned or short integers should ask `i < part.end()`: a compiler that has to
+/// allow for i to wrap around on its way to `i != part.end()` does not vectorise it.
 template <class Value>
 class blocked_range {
  public:

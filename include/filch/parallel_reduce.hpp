@@ -82,12 +82,17 @@ struct item_sums {
   Held held;
   const Combine& combine;
 
-  [[nodiscard, gnu::always_inline]] T one(std::uint64_t i) const { return held.get()(shape.item(i)); }
+  [[nodiscard, gnu::always_inline]] T one(std::uint64_t i) const { return at(shape.place_of(i)); }
   [[nodiscard]] T interval(std::uint64_t low, std::uint64_t high) const {
     T sum = one(low);
-    for (std::uint64_t i = low + 1; i != high; ++i) sum = combine(std::move(sum), one(i));
+    if (low + 1 == high) return sum;
+    std::uint64_t failed = low;
+    shape.visit(low + 1, high, failed, [&](auto place) { sum = combine(std::move(sum), at(place)); });
     return sum;
   }
+
+ private:
+  [[nodiscard, gnu::always_inline]] T at(typename Shape::place place) const { return held.get()(shape.item(place)); }
 };
 
 /// The values of a loop over parts of a range.
@@ -183,7 +188,7 @@ template <class First, class Last, class T, class Value, class Combine = std::pl
   using sums = detail::item_sums<T, shape, held, Combine>;
   return combine(T(init),
                  detail::reduce_iterations<T>(
-                     n, grain, [&] { return sums{detail::shape_of(first, last), {value}, combine}; }, combine));
+                     n, grain, [&] { return sums{detail::shape_of(first, last), held(value), combine}; }, combine));
 }
 
 }  // namespace filch

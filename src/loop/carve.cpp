@@ -15,15 +15,15 @@ constexpr std::uint32_t most_chunks = 4;
 
 /// Fewer iterations are not worth a piece.
 std::uint64_t least_piece(const detail::loop_frame& f) noexcept {
-  return std::min(std::max(f.site->chunk.load(), f.whole->grain), f.most);
+  return std::min(std::max(f.site->chunk.load(), f.whole->grain), f.most.load());
 }
 
 /// With less left, an owner that is about to go on is done before a thief would be. An iteration that is a chunk by
 /// itself may be of any length.
 std::uint64_t least_shared(const detail::loop_frame& f) noexcept {
   const bool by_the_clock = f.whole->kind == loop_kind::standard && !f.whole->grain_given;
-  const std::uint64_t chunk = f.site->chunk.load();
-  return by_the_clock && chunk > 1 ? worth_a_theft * chunk : least_piece(f);
+  const std::uint64_t chunk = least_piece(f);
+  return by_the_clock && chunk > 1 ? worth_a_theft * chunk : chunk;
 }
 
 bool can_give(const worker& w, const detail::loop_frame& f) noexcept {

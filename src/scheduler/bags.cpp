@@ -78,7 +78,6 @@ bag_part::bag_part(worker_core& owner, bag_whole& of) noexcept
             .outer = owner.loops.load(),
             .number = next_number(owner),
             .head = owner.head.load(),
-            .most = 0,
             .site = nullptr,
             .gives = of.kind == bag_kind::standard,
             .bag = this},

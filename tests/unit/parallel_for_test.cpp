@@ -178,6 +178,30 @@ TYPED_TEST(parallel_for_of, takes_all_values_of_the_type_but_the_last) {
   EXPECT_EQ(runs.first_not(1), runs.size());
 }
 
+TYPED_TEST(parallel_for_of, throws_what_the_lowest_throws_wherever_its_bounds_are) {
+  using limits = std::numeric_limits<TypeParam>;
+  in_and_outside([] {
+    for (const TypeParam first : {limits::min(), TypeParam{0}, TypeParam(limits::max() - 100)}) {
+      for (const std::size_t step : {1, 3}) {
+        account runs(100);
+        TypeParam thrown = first;
+        try {
+          parallel_for(first, TypeParam(first + 100), TypeParam(step), [&](TypeParam i) {
+            const std::uint64_t number = blocked_range<TypeParam>(first, i).size();
+            runs.ran(number);
+            if (number >= 30 && number % 10 < 3) throw i;
+          });
+          ADD_FAILURE() << "nothing was thrown";
+        } catch (TypeParam i) {
+          thrown = i;
+        }
+        EXPECT_EQ(blocked_range<TypeParam>(first, thrown).size(), 30U);
+        for (std::size_t i = 0; i <= 30; ++i) EXPECT_EQ(runs.runs(i), i % step == 0 ? 1U : 0U) << "number " << i;
+      }
+    }
+  });
+}
+
 TEST(parallel_for, takes_bounds_of_different_types) {
   in_and_outside([] {
     account runs(100);
@@ -824,6 +848,61 @@ TEST(parallel_for, takes_bodies_that_can_only_be_moved_and_leaves_them_be) {
     parallel_for(std::size_t{0}, runs.size(), body);
     parallel_for(std::size_t{0}, runs.size(), std::move(body));
     EXPECT_EQ(runs.first_not(3), runs.size());
+  });
+}
+
+/// Counts the iterations it is called for.
+struct counting_body {
+  std::atomic<std::size_t>* calls;
+  void operator()(int /*i*/) const volatile { ++*calls; }
+  void operator()(const blocked_range<int>& part) const volatile { *calls += part.size(); }
+};
+/// Trivially copyable types whose objects cannot be copied, or not from where one would think.
+struct uncopyable_body : counting_body {
+  explicit uncopyable_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  uncopyable_body(const uncopyable_body&) = delete;
+  uncopyable_body& operator=(const uncopyable_body&) = default;
+};
+struct only_movable_body : counting_body {
+  explicit only_movable_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  only_movable_body(only_movable_body&&) = default;
+  only_movable_body& operator=(only_movable_body&&) = default;
+};
+struct copied_from_mutable_body : counting_body {
+  explicit copied_from_mutable_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  copied_from_mutable_body(copied_from_mutable_body&) = default;
+};
+struct greedy_body : counting_body {
+  explicit greedy_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  template <class Any>
+  explicit(false) greedy_body(Any&& /*other*/) : counting_body{nullptr} {  // NOLINT(*-forwarding-reference-overload)
+    ADD_FAILURE() << "copied by a constructor that is not for copies";
+  }
+  greedy_body(const greedy_body&) = default;
+};
+struct unaddressable_body : counting_body {
+  explicit unaddressable_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+  void operator&() const = delete;  // NOLINT(google-runtime-operator)
+};
+struct volatile_body : counting_body {
+  explicit volatile_body(std::atomic<std::size_t>& of) : counting_body{&of} {}
+};
+
+template <class Body>
+class parallel_for_with : public testing::Test {};
+using bodies = testing::Types<uncopyable_body, const uncopyable_body, only_movable_body, copied_from_mutable_body,
+                              greedy_body, unaddressable_body, volatile_body, volatile volatile_body>;
+TYPED_TEST_SUITE(parallel_for_with, bodies);
+
+TYPED_TEST(parallel_for_with, calls_whatever_can_be_called) {
+  static_assert(std::is_trivially_copyable_v<TypeParam>);
+  in_and_outside([] {
+    std::atomic<std::size_t> calls{0};
+    TypeParam body(calls);
+    parallel_for(0, 100, body);
+    parallel_for(0, 100, 2, body);
+    parallel_for(blocked_range<int>(0, 100), body);
+    EXPECT_EQ(calls, 250U);
   });
 }
 

@@ -16,18 +16,22 @@ struct worker_core;
 template <class Body, class... Args>
 inline constexpr bool by_value = [] {
   if constexpr (std::is_object_v<Body>) {
-    return std::is_trivially_copyable_v<Body> && sizeof(Body) <= 64 && std::is_invocable_v<const Body&, Args...>;
+    // A type whose copies are trivial may still forbid them.
+    return std::is_trivially_copyable_v<Body> && std::is_trivially_copy_constructible_v<Body> && sizeof(Body) <= 64 &&
+           std::is_invocable_v<const Body&, Args...>;
   }
   return false;
 }();
 
 template <class Body, bool ByValue>
 struct held_body {
+  explicit held_body(Body& of) noexcept : body(of) {}
   Body& body;
   [[nodiscard]] Body& get() const noexcept { return body; }
 };
 template <class Body>
 struct held_body<Body, true> {
+  explicit held_body(const Body& of) noexcept : body(of) {}
   const Body body;
   [[nodiscard]] const Body& get() const noexcept { return body; }
 };
@@ -41,22 +45,17 @@ struct no_values {
 template <class Shape, class Body>
 struct item_block {
   Shape shape;
-  held_body<Body, by_value<Body, decltype(std::declval<Shape>().item(0))>> held;
+  using held_type = held_body<Body, by_value<Body, decltype(std::declval<Shape>().item(0))>>;
+  held_type held;
 
   using values = no_values;
 
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 
-  void run_one(std::uint64_t i, no_values& /*none*/) const { held.get()(shape.item(i)); }
+  void run_one(std::uint64_t i, no_values& /*none*/) const { held.get()(shape.item(shape.place_of(i))); }
   /// Runs [low, high). `at`: the number in progress, for whoever has to know which one threw.
-  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& none) const {
-    std::uint64_t i = low;
-    try {
-      for (; i != high; ++i) run_one(i, none);
-    } catch (...) {
-      at = i;
-      throw;
-    }
+  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& /*none*/) const {
+    shape.visit(low, high, at, [this](auto place) { held.get()(shape.item(place)); });
   }
   /// An interval whose values were gathered is over.
   void end(worker_core& /*w*/, std::uint64_t /*end*/, no_values& /*none*/) const noexcept {}
@@ -67,7 +66,8 @@ template <class Shape, class Body>
 struct range_block {
   using range = typename Shape::range;
   Shape shape;
-  held_body<Body, by_value<Body, const range&>> held;
+  using held_type = held_body<Body, by_value<Body, const range&>>;
+  held_type held;
 
   using values = no_values;
 
@@ -87,9 +87,11 @@ struct range_block {
 template <class Shape, class Body>
 auto block_of(const Shape& shape, Body& body) {
   if constexpr (requires { shape.item(0); }) {
-    return item_block<Shape, Body>{shape, {body}};
+    using block = item_block<Shape, Body>;
+    return block{shape, typename block::held_type(body)};
   } else {
-    return range_block<Shape, Body>{shape, {body}};
+    using block = range_block<Shape, Body>;
+    return block{shape, typename block::held_type(body)};
   }
 }
 

@@ -67,12 +67,14 @@ struct loop_frame {
   platform::local<std::uint64_t> next{};
   platform::local<std::uint64_t> last{};
   std::uint64_t number;
-  slot* head;          ///< of the task stack when the frame began: which tasks are older
-  std::uint64_t most;  ///< iterations of a chunk
+  slot* head;  ///< of the task stack when the frame began: which tasks are older
+  /// Iterations of a chunk, at most: what this part of the loop has shown so far to be short enough.
+  platform::local<std::uint64_t> most{};
   loop_site* site;
   piece* newest = nullptr;
   std::uint32_t chunks = 0;             ///< kind `automatic`: into so many more it may be cut
   bool gives = false;                   ///< others may ask for a part of it
+  bool exact = false;                   ///< chunks of `most` iterations, whatever they show
   platform::local<bool> shared{false};  ///< somebody else has a part of the loop, or had one, or may have
   bool polls = false;                   ///< has to look around after each chunk, asked or not
   bag_part* bag = nullptr;  ///< it is no loop's but a bag's: of the above only outer, number, head, newest, gives hold

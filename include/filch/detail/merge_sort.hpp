@@ -56,7 +56,7 @@ class merge_sort {
     const std::exception_ptr error = sort(0, size_, levels);
     if constexpr (!std::is_trivially_destructible_v<value_type>) {
       filch::parallel_for(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(size_),
-                          [](value_type& moved_from) { std::destroy_at(&moved_from); });
+                          [](value_type& moved_from) { std::destroy_at(std::addressof(moved_from)); });
     }
     if (error) std::rethrow_exception(error);
   }

@@ -135,7 +135,8 @@ class open_values {
  private:
   static constexpr std::uint64_t row = 16;
   static constexpr bool in_rows = std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> &&
-                                  std::is_copy_assignable_v<T> && sizeof(T) <= 2 * sizeof(void*);
+                                  std::is_trivially_copy_constructible_v<T> && std::is_trivially_copy_assignable_v<T> &&
+                                  sizeof(T) <= 2 * sizeof(void*);
 
   /// Combines the leaves of the row that ends at `end`, or stops there.
   template <class Combine>
@@ -151,7 +152,7 @@ class open_values {
   template <std::uint64_t Size, class Combine>
   [[gnu::always_inline]] void add_nodes(std::uint64_t first, std::uint64_t end, const Combine& combine) {
     if (end - first >= Size) {
-      const T* const values = &row_[first % row];
+      const T* const values = row_.data() + first % row;
       add({first, Size}, combine_node<Size>([values](std::uint64_t i) -> T { return values[i]; }, combine), combine);
       first += Size;
     }

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 
 #include <filch/detail/loop_frame.hpp>
 #include <filch/detail/loop_site.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
+#include <filch/platform/ticks.hpp>
 #include <filch/scheduler.hpp>
 
 namespace filch::detail {
@@ -27,6 +29,10 @@ template <class Block>
   block.run(low, high, at, values);
 }
 
+/// A call may run so many of its iterations before any of them has shown how long it takes: what was remembered of the
+/// place may have been another kind of iteration.
+inline std::uint64_t chunk_unseen(std::uint64_t left) noexcept { return std::max<std::uint64_t>(1, left / 16); }
+
 /// Runs a chunk, and now and then notes how long it took.
 template <class Block>
 void run_chunk_at(loop_site& site, const Block& block, std::uint64_t low, std::uint64_t high, std::uint64_t& at,
@@ -38,9 +44,37 @@ void run_chunk_at(loop_site& site, const Block& block, std::uint64_t low, std::u
   const chunk_timer timer;
   run_chunk(block, low, high, at, values);
   const std::int64_t ns = timer.ns();
-  // A shorter one says something only by being too long.
-  if (!site.nests && site.chunk.load() == chunk && (high - low >= chunk || ns > loop_site::chunk_ns)) site.took(ns);
+  if (site.nests || site.chunk.load() != chunk) return;
+  // A loop begins with shorter ones. What they say of a full one is too much by the clock's own time, and believed only
+  // if there is no doubt.
+  const std::uint64_t size = high - low;
+  const std::int64_t full_ns = size >= chunk ? ns : ns * static_cast<std::int64_t>(chunk / size);
+  if (size >= chunk || full_ns < loop_site::chunk_ns || ns > loop_site::chunk_ns) site.took(full_ns);
 }
+
+/// What the chunks of one part of a loop show.
+class pace {
+ public:
+  explicit pace(std::uint64_t grain) noexcept : grain_(grain), since_(platform::ticks()) {}
+
+  /// A chunk of so many iterations is over: those after it may be longer if it was short, and are shorter if it was
+  /// long.
+  void took(loop_frame& f, std::uint64_t iterations) noexcept {
+    const std::uint64_t now = platform::ticks();
+    const std::uint64_t ticks = now - since_;
+    since_ = now;
+    const std::uint64_t slow = platform::ticks_of_some_us();
+    if (ticks > slow) [[unlikely]] {
+      f.most.store(std::max(grain_, iterations / (ticks / slow + 1)));
+    } else if (const std::uint64_t most = f.most.load(); most < loop_site::largest_chunk) {
+      f.most.store(2 * most);
+    }
+  }
+
+ private:
+  std::uint64_t grain_;
+  std::uint64_t since_;
+};
 
 /// Before a chunk: does anybody want something, or does the loop end early?
 inline bool must_look(const worker_core& w, const loop_whole& whole, bool polls) noexcept {
@@ -67,15 +101,17 @@ void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Bloc
 template <class Block>
 void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t& at, typename Block::values& values) {
   const std::uint64_t grain = f.whole->grain;
+  pace shown(grain);
   while (f.next.load() < f.last.load() && (!f.site->nests || grain != 1)) {
     if (must_look(w, *f.whole, f.polls)) [[unlikely]]
       attend_loop(w, f);
-    std::uint64_t size = std::max(f.site->chunk.load(), grain);
+    std::uint64_t size = std::min(std::max(f.site->chunk.load(), grain), f.most.load());
     if (grain != 1) size -= size % grain;
     const std::uint64_t from = f.next.load();
-    const std::uint64_t to = f.begin_chunk(std::min(size, f.most));
+    const std::uint64_t to = f.begin_chunk(size);
     if (from == to) return;
     run_chunk_at(*f.site, block, from, to, at, values);
+    if (!f.exact) shown.took(f, to - from);
   }
 }
 
@@ -94,10 +130,12 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
                .last = platform::local<std::uint64_t>(high),
                .number = next_number(w),
                .head = w.head.load(),
-               .most = exact_chunks ? whole.grain : loop_whole::nowhere,
+               .most = platform::local<std::uint64_t>(exact_chunks ? whole.grain
+                                                                   : std::max(whole.grain, chunk_unseen(high - low))),
                .site = &site,
                .chunks = chunks,
                .gives = lazy,
+               .exact = exact_chunks,
                .shared = platform::local<bool>(!lazy || origin == part_origin::stolen),
                .polls = !Plain &&
                         (whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard))};
@@ -130,19 +168,33 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   w.loops.store(f.outer);
 }
 
-/// A loop that fits into one chunk: nothing of it could be given away. False: it does not.
+/// A loop that would fit into one chunk, as far as the place is known: runs it without a frame, as long as it is no
+/// longer than that. It begins with little and looks around in between, since nobody can have a part of what has begun.
+/// @return how many iterations it has run; the others are for a frame.
 template <class Block>
-bool run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
+std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
   loop_site& site = w.sites->of(&key_of<Block>);
-  if (site.nests || size > site.chunk.load()) return false;
+  if (site.nests || size > site.chunk.load()) return 0;
   if (w.must_attend(nullptr)) [[unlikely]]
     attend(w);
+  const bool asked = w.must_attend(nullptr);  // by somebody who is there all the time, for all that is known
+  const std::uint64_t since = asked ? platform::ticks() : 0;
   const inside_site here(w, site);
+  const std::uint64_t least = chunk_unseen(size);
   std::uint64_t at = 0;
+  std::uint64_t low = 0;
   typename Block::values values;
-  run_chunk_at(site, block, 0, size, at, values);
-  block.end(w, size, values);
-  return true;
+  for (std::uint64_t chunk = least;;) {
+    const std::uint64_t high = low + std::min(chunk, size - low);
+    run_chunk_at(site, block, low, high, at, values);
+    low = high;
+    if (low == size) break;
+    if (w.must_attend(nullptr) && (!asked || platform::ticks() - since > platform::ticks_of_some_us())) [[unlikely]]
+      break;
+    chunk = std::max(least, std::min(2 * chunk, std::max(size / 4, (size - low + 1) / 2)));
+  }
+  block.end(w, low, values);
+  return low;
 }
 
 /// `how` in two words: a struct with padding would be read back from memory before all of it is there.
@@ -156,8 +208,9 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
   }
   const bool plain = kind == loop_kind::standard && grain == 0 && stop == nullptr;
   const std::uint64_t size = block.size();
-  if (size == 0 || (plain && run_at_once(w, block, size))) return loop_status::complete;
-  loop_whole whole{.block = &block,
+  const std::uint64_t done = plain && size != 0 ? run_at_once(w, block, size) : 0;
+  if (done == size) return loop_status::complete;
+  loop_whole whole{.block = std::addressof(block),
                    .run_part = plain ? &run_part<Block, true> : &run_part<Block, false>,
                    .size = size,
                    .grain = std::max<std::uint64_t>(1, grain),
@@ -165,7 +218,7 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
                    .kind = kind,
                    .grain_given = grain != 0};
   if (plain) {
-    run_part<Block, true>(w, whole, 0, size, 0, part_origin::whole);
+    run_part<Block, true>(w, whole, done, size, 0, part_origin::whole);
   } else {
     if (stop != nullptr && stop->stop_requested()) return loop_status::stopped;
     run_part<Block, false>(w, whole, 0, size, 0, part_origin::whole);

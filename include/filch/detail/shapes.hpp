@@ -22,6 +22,13 @@ namespace filch::detail {
 /// Rows below which a loop over rectangles is divided in a second dimension as well.
 inline constexpr std::uint64_t enough_rows = 256;
 
+struct unit_step {
+  template <std::integral T>
+  explicit constexpr operator T() const noexcept {
+    return 1;
+  }
+};
+
 /// Integers, a fixed step apart, or random-access iterators.
 template <class Value, class Step>
 class index_shape {
@@ -29,19 +36,54 @@ class index_shape {
   index_shape(Value first, Step step, std::uint64_t n) : first_(first), step_(step), n_(n) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return n_; }
-  /// What the body is called with: the integer, or what the iterator points to.
-  [[nodiscard]] decltype(auto) item(std::uint64_t i) const {
+
+  /// Where the numbers are counted: integers in the user's own type, as a serial loop would. One that is computed from
+  /// its number may wrap around, as far as the compiler knows, and loops over such integers are not vectorised.
+  using place = std::conditional_t<std::integral<Value>, Value, std::uint64_t>;
+
+  [[nodiscard]] place place_of(std::uint64_t i) const noexcept {
     if constexpr (std::integral<Value>) {
-      using unsigned_value = std::make_unsigned_t<Value>;
-      return static_cast<Value>(static_cast<unsigned_value>(
-          static_cast<unsigned_value>(first_) +
-          static_cast<unsigned_value>(static_cast<unsigned_value>(i) * static_cast<unsigned_value>(step_))));
+      return static_cast<Value>(static_cast<number>(
+          static_cast<number>(first_) + static_cast<number>(static_cast<number>(i) * static_cast<number>(step_))));
     } else {
-      return first_[static_cast<std::iter_difference_t<Value>>(i)];
+      return i;
+    }
+  }
+  /// What the body is called with: the integer, or what the iterator points to.
+  [[nodiscard]] decltype(auto) item(place p) const {
+    if constexpr (std::integral<Value>) {
+      return Value(p);
+    } else {
+      return first_[static_cast<std::iter_difference_t<Value>>(p)];
+    }
+  }
+  /// Calls visit(place) for the numbers [low, high), low < high, one after the other. `at`: which one was in progress
+  /// when that throws.
+  template <class Visit>
+  [[gnu::always_inline]] void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at,
+                                    const Visit& visit) const {
+    const place first = place_of(low);
+    place p = first;
+    try {
+      if constexpr (std::same_as<Step, unit_step>) {
+        const place last = place_of(high);  // at most the bound that the user gave
+        for (; p < last; ++p) visit(p);
+      } else {
+        const place last = place_of(high - 1);  // beyond which there may be no integer
+        for (;; p = static_cast<place>(p + step_)) {
+          visit(p);
+          if (p == last) break;
+        }
+      }
+    } catch (...) {
+      at = low + static_cast<number>(static_cast<number>(p) - static_cast<number>(first)) / static_cast<number>(step_);
+      throw;
     }
   }
 
  private:
+  using number = std::make_unsigned_t<place>;
+
   Value first_;
   [[no_unique_address]] Step step_;  // integers only; a constant 1 where none was given
   std::uint64_t n_;
@@ -185,13 +227,6 @@ Value converted_bound(Bound bound) {
   }
   return static_cast<Value>(bound);
 }
-
-struct unit_step {
-  template <std::integral T>
-  explicit constexpr operator T() const noexcept {
-    return 1;
-  }
-};
 
 /// The shape of a range that is known; other ranges have none.
 template <class First, class Last>

@@ -14,8 +14,8 @@ namespace filch::detail {
 
 /// Cheaper to copy around than to wait for a branch that was guessed wrongly.
 template <class T>
-inline constexpr bool cheap_to_copy = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
-                                      std::is_copy_assignable_v<T> && sizeof(T) <= 32;
+inline constexpr bool cheap_to_copy = std::is_trivially_copyable_v<T> && std::is_trivially_copy_constructible_v<T> &&
+                                      std::is_trivially_copy_assignable_v<T> && sizeof(T) <= 32;
 
 /// An element that was lifted out of its place; it goes to the free place, wherever that has moved to by then.
 template <class Iterator>

@@ -56,7 +56,7 @@ class task_part final : public bag_part {
   task_part& operator=(const task_part&) = delete;
 
   /// Begins with a task that is somebody else's, and stays so.
-  void begin_with(Task& task) noexcept { task_ = &task; }
+  void begin_with(Task& task) noexcept { task_ = std::addressof(task); }
 
   [[nodiscard]] bool has_work() const noexcept override { return task_ != nullptr; }
 
@@ -89,7 +89,7 @@ class task_part final : public bag_part {
 
   void put_back(bag_chunk& chunk) noexcept override {
     own_.reset(&static_cast<task_chunk<Task>&>(chunk));
-    task_ = &*own_->task;
+    task_ = std::addressof(*own_->task);
   }
 
   void adopt(bag_chunk& chunk) noexcept override { put_back(chunk); }

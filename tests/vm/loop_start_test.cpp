@@ -1,0 +1,140 @@
+// A loop is shared by what its own iterations show, whatever the calls before it have shown. All times are virtual.
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+#include <filch/vm.hpp>
+#include <filch/vm/simulation.hpp>
+
+#include "platform/vm/machine/machine_file.hpp"
+
+namespace filch {
+namespace {
+
+constexpr double ms = 1e6;
+/// Eight iterations of 5 ms on two workers: one before anything is known, and then four. And some wake-ups.
+constexpr double shared = 25.2 * ms;
+constexpr int cheap_calls = 2000;
+constexpr int rounds = 4;
+
+double now_ns() { return vm::now_s() * 1e9; }
+
+/// The longest of the dear calls, each of which comes after many cheap ones, on two workers.
+double longest_dear_ns(const std::function<void(double iteration_ns)>& cheap,
+                       const std::function<void(double iteration_ns)>& dear) {
+  platform::vm::machine_description machine = platform::vm::load_machine("generic", MACHINES_FOLDER);
+  vm::simulation world(machine, 1, 2);
+  double longest = 0;
+  world.run([&] {
+    scheduler pool({.workers = 2, .interrupt_after_ns = 0});
+    vm::charge(1 * ms);  // the other sleeps
+    for (int round = 0; round < rounds; ++round) {
+      pool.run([&] {
+        for (int i = 0; i < cheap_calls; ++i) cheap(1);
+        const double begin_ns = now_ns();
+        dear(5 * ms);
+        const double took = now_ns() - begin_ns;
+        if (longest < took) longest = took;
+      });
+    }
+  });
+  return longest;
+}
+
+/// Iteration by iteration, always at the same place.
+void loop_at_one_place(int n, double iteration_ns, splitting how = {}) {
+  parallel_for(0, n, [=](int) { vm::charge(iteration_ns); }, how);
+}
+
+TEST(loop_start, of_long_iterations_after_cheap_calls_is_shared) {
+  EXPECT_LE(longest_dear_ns([](double ns) { loop_at_one_place(10, ns); }, [](double ns) { loop_at_one_place(8, ns); }),
+            shared);
+}
+
+TEST(loop_start, with_a_grain_is_shared) {
+  const splitting how = loop::standard{.grain = 1};
+  EXPECT_LE(longest_dear_ns([&](double ns) { loop_at_one_place(10, ns, how); },
+                            [&](double ns) { loop_at_one_place(8, ns, how); }),
+            shared);
+}
+
+TEST(loop_start, at_a_fresh_place_is_shared) {
+  EXPECT_LE(longest_dear_ns([](double) {}, [](double ns) { parallel_for(0, 8, [=](int) { vm::charge(ns); }); }),
+            shared);
+}
+
+int sum_at_one_place(int n, double iteration_ns) {
+  return parallel_reduce(0, n, 0, [=](int i) {
+    vm::charge(iteration_ns);
+    return i;
+  });
+}
+
+TEST(loop_start, of_a_reduction_is_shared) {
+  EXPECT_LE(longest_dear_ns([](double ns) { sum_at_one_place(10, ns); }, [](double ns) { sum_at_one_place(8, ns); }),
+            shared);
+}
+
+TEST(loop_start, over_a_range_is_shared) {
+  const auto run = [](int n, double ns) {
+    parallel_for(blocked_range<int>(0, n), [=](const blocked_range<int>& part) { vm::charge(ns * part.size()); });
+  };
+  EXPECT_LE(longest_dear_ns([&](double ns) { run(10, ns); }, [&](double ns) { run(8, ns); }), shared);
+}
+
+TEST(loop_start, of_a_function_known_at_run_time_is_shared) {
+  const auto run = [](int n, const std::function<void(int)>& body) { parallel_for(0, n, body); };
+  EXPECT_LE(longest_dear_ns([&](double ns) { run(10, [=](int) { vm::charge(ns); }); },
+                            [&](double ns) { run(8, [=](int) { vm::charge(ns); }); }),
+            shared);
+}
+
+/// Look-ups, of which those in `cold` are dear.
+class look_ups {
+ public:
+  explicit look_ups(int n) : cold_(static_cast<std::size_t>(n), false) {}
+  void warm() { cold_.assign(cold_.size(), false); }
+  void cool(int i) { cold_[static_cast<std::size_t>(i)] = true; }
+  void run(double cold_ns) const {
+    parallel_for(0, static_cast<int>(cold_.size()),
+                 [&](int i) { vm::charge(cold_[static_cast<std::size_t>(i)] ? cold_ns : 1); });
+  }
+
+ private:
+  std::vector<bool> cold_;
+};
+
+TEST(loop_start, of_which_some_iterations_are_long_is_shared) {
+  for (const auto& [n, first, step] :
+       {std::array{8, 0, 1}, std::array{9, 1, 1}, std::array{16, 8, 1}, std::array{1000, 60, 120}}) {
+    SCOPED_TRACE(testing::Message() << n << " look-ups, from " << first << " every " << step << " is cold");
+    look_ups all(n);
+    EXPECT_LE(longest_dear_ns(
+                  [&](double ns) {
+                    all.warm();
+                    all.run(ns);
+                  },
+                  [&](double ns) {
+                    for (int i = 0; i < 8; ++i) all.cool(first + i * step);
+                    all.run(ns);
+                  }),
+              shared + 5 * ms);
+  }
+}
+
+TEST(loop_start, grows_from_level_to_level) {
+  // The levels of a search in breadth: 1, 2, 4, ... vertices.
+  EXPECT_LE(longest_dear_ns(
+                [](double ns) {
+                  for (int n = 1; n < 64; n *= 2) loop_at_one_place(n, ns);
+                },
+                [](double ns) { loop_at_one_place(8, ns); }),
+            shared);
+}
+
+}  // namespace
+}  // namespace filch
