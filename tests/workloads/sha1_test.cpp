@@ -87,7 +87,9 @@ TEST(sha1, kernels_agree_on_random_blocks) {
 }
 
 TEST(sha1, of_a_root_is_that_of_16_zero_bytes_and_the_seed) {
-  EXPECT_EQ(sha1_root(0x01020304), sha1(portable_sha1, std::string(16, '\0') + "\x01\x02\x03\x04"));
+  std::string text(16, '\0');
+  for (const char c : {'\x01', '\x02', '\x03', '\x04'}) text.push_back(c);
+  EXPECT_EQ(sha1_root(0x01020304), sha1(portable_sha1, text));
 }
 
 }  // namespace
