@@ -46,9 +46,9 @@ COMMENT_OR_LITERAL = re.compile(
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<(?P<angle>[^>]+)>|"(?P<quote>[^"]+)")', re.MULTILINE)
 CONDITION = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else)\b", re.MULTILINE)
 FENCE = re.compile(r"\batomic_thread_fence\b|\b__sync_synchronize\b|\b__atomic_thread_fence\b")
-ORDER_INSIDE = ("platform::local", "platform::shared", "split_deque")
+ORDER_INSIDE = ("(?:platform::)?local(?=<)", "(?:platform::)?shared(?=<)", "split_deque")
 DECLARATION_WITH_ORDER_INSIDE = re.compile(
-    rf"\b(?:{'|'.join(ORDER_INSIDE)})\b\s*(?:<[^;={{}}()]*>)?\s*(?P<name>\w+)\s*[;{{=,\[]"
+    rf"\b(?:{'|'.join(ORDER_INSIDE)})\b\s*(?:<[^;={{}}()]*>)?\s*&?\s*(?P<name>\w+)\s*[;{{=,\[]"
 )
 ATOMIC_CALL = re.compile(
     r"(?P<object>\w*)(?:\[[^\]]*\])?\s*(?:\.|->)\s*(?P<name>load|store|exchange|compare_exchange_(?:weak|strong)|fetch_(?:add|sub|and|or|xor)"

@@ -21,8 +21,8 @@
 namespace filch {
 namespace detail {
 
-/// The callable of an offered branch: where it is, or a copy of it. A copy of a few words, of something that nobody will
-/// look at again, costs less than an address more that has to be kept in memory.
+/// The callable of an offered branch: where it is, or a copy of it. A copy of a few words, of something that nobody
+/// will look at again, costs less than an address more that has to be kept in memory.
 template <class G>
 class branch_callable {
  public:

@@ -349,10 +349,10 @@ namespace detail {
 
 /// May a closure made from F be copied into and out of slots as bytes are?
 template <class Closure, class F>
-inline constexpr bool is_plain = sizeof(Closure) <= closure_bytes && alignof(Closure) <= alignof(void*) &&
-                                 std::is_trivially_copyable_v<Closure> && std::is_trivially_constructible_v<Closure, F> &&
-                                 std::is_trivially_copy_constructible_v<Closure> &&
-                                 std::is_trivially_move_constructible_v<Closure>;
+inline constexpr bool is_plain =
+    sizeof(Closure) <= closure_bytes && alignof(Closure) <= alignof(void*) && std::is_trivially_copyable_v<Closure> &&
+    std::is_trivially_constructible_v<Closure, F> && std::is_trivially_copy_constructible_v<Closure> &&
+    std::is_trivially_move_constructible_v<Closure>;
 
 }  // namespace detail
 

@@ -24,8 +24,8 @@ void lazy::answer(worker& w) noexcept {
 
 bool lazy::offer_one(worker& w) const noexcept {
   detail::loop_frame* const f = giver(w, rule_.order);
-  const bool loop_first = private_tasks(w) == 0 || rule_.order == giving_order::innermost ||
-                          (f != nullptr && f->head <= w.split.load());
+  const bool loop_first =
+      private_tasks(w) == 0 || rule_.order == giving_order::innermost || (f != nullptr && f->head <= w.split.load());
   if (f != nullptr && loop_first && give_half(w, *f)) return true;
   const std::uint32_t tasks = private_tasks(w);  // only now: a task that splits may fork, and offer
   if (tasks == 0) return false;

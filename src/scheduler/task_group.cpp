@@ -18,7 +18,8 @@ namespace {
 
 /// Since the innermost activation of the worker began.
 unsigned int exceptions_in_flight(const detail::worker_core& w) noexcept {
-  return w.in_flight == nullptr ? static_cast<unsigned int>(std::uncaught_exceptions()) : *w.in_flight - w.unwinding;
+  const bool is_worker = &w != &detail::foreign_worker;
+  return is_worker ? *w.in_flight - w.unwinding : static_cast<unsigned int>(std::uncaught_exceptions());
 }
 
 }  // namespace
@@ -39,9 +40,10 @@ void task_group::end() {
   if (exceptions_in_flight(w) > unwinding_) cancel();
   if (last_ != nullptr) {
     if (!on_stack_of(w)) {
-      static_cast<void>(std::fputs("filch: a task_group with tasks, on the C++ stack of one task, is destroyed by "
-                                   "another; wait for its tasks where it was made\n",
-                                   stderr));
+      static_cast<void>(
+          std::fputs("filch: a task_group with tasks, on the C++ stack of one task, is destroyed by "
+                     "another; wait for its tasks where it was made\n",
+                     stderr));
       std::terminate();
     }
     wait_for_newest(*detail::self);

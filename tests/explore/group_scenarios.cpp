@@ -28,13 +28,14 @@ void explore_group(const options& chosen, std::size_t tasks) {
   ran.check_all();
 }
 
-/// Tasks for a group of an enclosing scope go to the heap, and idle workers take them from there.
+/// Tasks for a group on the heap go there as well, and idle workers take them from there.
 void explore_detached(const options& chosen) {
   scheduler pool(chosen);
   account ran(3);
   payload results[3];
   pool.run([&] {
-    task_group outer;
+    const auto on_heap = std::make_unique<task_group>();
+    task_group& outer = *on_heap;
     const auto add = [&](std::size_t i) {
       outer.run([&, i] {
         ran.ran(i);
@@ -309,9 +310,13 @@ struct forking_closure {
   account* ran;
   std::size_t number;
   forking_closure(account& to, std::size_t task) : ran(&to), number(task) {}
-  forking_closure(const forking_closure& from) : ran(from.ran), number(from.number) { fork_join([] {}, [] {}); }
+  forking_closure(const forking_closure& from) : ran(from.ran), number(from.number) {
+    fork_join([] {}, [] {});
+  }
   forking_closure& operator=(const forking_closure&) = delete;
-  ~forking_closure() { fork_join([] {}, [] {}); }
+  ~forking_closure() {
+    fork_join([] {}, [] {});
+  }
   void operator()() const { ran->ran(number); }
 };
 
@@ -333,13 +338,14 @@ void add_groups(scenario_list& to) {
   for (const std::string policy : {"lace", "chase_lev", "receiver", "sender"}) {
     to.push_back({policy + "_group", "a group of three tasks, three workers",
                   [=] { explore_group(small(3, policy, "transitive"), 3); }});
-    to.push_back({policy + "_group_detached", "tasks for the group of an enclosing scope",
+    to.push_back({policy + "_group_detached", "tasks for a group on the heap",
                   [=] { explore_detached(small(3, policy, "transitive")); }});
     to.push_back({policy + "_group_nested", "groups in tasks of groups",
                   [=] { explore_nested(small(2, policy, "transitive")); }});
     to.push_back({policy + "_group_locked_wait", "a wait under a lock that newer tasks want",
                   [=] { explore_locked_wait(small(3, policy, "transitive")); }});
-    to.push_back({policy + "_group_left_behind", "a branch is joined below tasks of a group, under a lock that they want",
+    to.push_back({policy + "_group_left_behind",
+                  "a branch is joined below tasks of a group, under a lock that they want",
                   [=] { explore_left_behind(small(3, policy, "transitive")); }});
     to.push_back({policy + "_group_in_place", "groups filled in turn, waited for in a branch",
                   [=] { explore_in_place(small(2, policy, "transitive")); }});
@@ -351,7 +357,8 @@ void add_groups(scenario_list& to) {
                   [=] { explore_group(small(3, policy, "transitive", true), 8); }});
     to.push_back({policy + "_group_in_place_half", "groups filled in turn, thieves that get half",
                   [=] { explore_in_place(small(2, policy, "transitive", true)); }});
-    to.push_back({policy + "_group_left_behind_half", "a branch is joined below tasks of a group, thieves that get half",
+    to.push_back({policy + "_group_left_behind_half",
+                  "a branch is joined below tasks of a group, thieves that get half",
                   [=] { explore_left_behind(small(3, policy, "transitive", true)); }});
   }
   for (const int workers : {1, 2, 3}) {

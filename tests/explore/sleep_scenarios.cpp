@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "platform/clock.hpp"
 #include "scenario.hpp"
 
@@ -71,7 +73,8 @@ void explore_wake_chain(const options& chosen) {
 void explore_detached_wake_up(const options& chosen) {
   scheduler pool(chosen);
   pool.run([&] {
-    task_group outer;
+    const auto on_heap = std::make_unique<task_group>();
+    task_group& outer = *on_heap;
     signal begun;
     fork_join(
         [&] {
@@ -88,7 +91,8 @@ void explore_detached_wake_up(const options& chosen) {
 void explore_two_detached(const options& chosen) {
   scheduler pool(chosen);
   pool.run([&] {
-    task_group outer;
+    const auto on_heap = std::make_unique<task_group>();
+    task_group& outer = *on_heap;
     platform::atomic<int> begun{0};
     const auto meet = [&] {
       begun.fetch_add(1, std::memory_order_acq_rel);

@@ -26,7 +26,8 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-// Not inlined: gcc takes the pair of aligned_alloc and free for a mistake where it sees one of both in a program's code.
+// Not inlined: gcc takes the pair of aligned_alloc and free for a mistake where it sees one of both in a program's
+// code.
 [[gnu::noinline]] void* operator new(std::size_t bytes) { return allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
@@ -34,7 +35,9 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t /*bytes*/) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::align_val_t /*alignment*/) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(p);
+}
 
 namespace filch {
 namespace {

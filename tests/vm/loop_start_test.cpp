@@ -81,7 +81,8 @@ TEST(loop_start, of_a_reduction_is_shared) {
 
 TEST(loop_start, over_a_range_is_shared) {
   const auto run = [](int n, double ns) {
-    parallel_for(blocked_range<int>(0, n), [=](const blocked_range<int>& part) { vm::charge(ns * static_cast<double>(part.size())); });
+    parallel_for(blocked_range<int>(0, n),
+                 [=](const blocked_range<int>& part) { vm::charge(ns * static_cast<double>(part.size())); });
   };
   EXPECT_LE(longest_dear_ns([&](double ns) { run(10, ns); }, [&](double ns) { run(8, ns); }), shared);
 }

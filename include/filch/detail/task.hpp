@@ -22,8 +22,8 @@ enum class run_result : std::uint8_t {
   released  ///< finished and told whoever waits; the task must not be touched again
 };
 
-/// Who runs a task: its owner, who gives up the slot as it does so; or somebody who leaves the slot to the owner's join:
-/// a thief, or the owner itself below newer tasks.
+/// Who runs a task: its owner, who gives up the slot as it does so; or somebody who leaves the slot to the owner's
+/// join: a thief, or the owner itself below newer tasks.
 enum class run_by : std::uint8_t { owner, in_place };
 
 using task_function = run_result (*)(task&, run_by);

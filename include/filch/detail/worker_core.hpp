@@ -34,6 +34,9 @@ struct group_run {
   slot* unused;       ///< so that the address of a run is found by a shift
 };
 
+/// For workers without a thread.
+inline constexpr unsigned int none_in_flight = 0;
+
 struct alignas(64) worker_core {
   platform::local<slot*> head;   ///< one past the newest task
   platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, newest_run)
@@ -44,12 +47,12 @@ struct alignas(64) worker_core {
   const void* frame = this;
   /// First slot of the newest run of a group; null: none. It may have ended, its slots are joined then.
   platform::local<slot*> newest_run;
-  platform::local<slot*> split;       ///< tasks at or above it are private; the owner's copy of what thieves see
-  slot* base = nullptr;               ///< first slot of the task stack; any thread
-  group_run* runs = nullptr;          ///< beside the slots: runs[i] is of the run that begins at base[i]
-  slot* floor = nullptr;              ///< where the tasks of its innermost activation begin
-  const unsigned int* in_flight = nullptr;  ///< exceptions in flight on its thread
-  unsigned int unwinding = 0;               ///< the same when its innermost activation began
+  platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
+  slot* base = nullptr;          ///< first slot of the task stack; any thread
+  group_run* runs = nullptr;     ///< beside the slots: runs[i] is of the run that begins at base[i]
+  slot* floor = nullptr;         ///< where the tasks of its innermost activation begin
+  const unsigned int* in_flight = &none_in_flight;  ///< exceptions in flight on its thread
+  unsigned int unwinding = 0;                       ///< the same when its innermost activation began
   loop_sites* sites = nullptr;
   loop_site* site = nullptr;             ///< of the chunk it is in
   platform::local<loop_frame*> loops;    ///< the innermost of those in progress
@@ -218,8 +221,8 @@ inline bool only_joined_above(const worker_core& w, const slot* s) noexcept {
 /// Where tasks of groups lie above it, the slot stays behind, joined, and they stay where they are.
 [[gnu::cold, gnu::noinline]] join_result join_guarded(worker_core& w, slot& s) noexcept;
 
-/// The owner's own slot `s`, in use so far, is below the guard; the fast path has put head on it. True: it is the newest
-/// and private, and head is on it. False: it stays in use, and head is above it.
+/// The owner's own slot `s`, in use so far, is below the guard; the fast path has put head on it. True: it is the
+/// newest and private, and head is on it. False: it stays in use, and head is above it.
 [[gnu::cold, gnu::noinline]] bool regain(worker_core& w, slot& s) noexcept;
 
 /// Ends an activation whose tasks began at `base`: takes off the joined slots that it left.

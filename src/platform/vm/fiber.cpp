@@ -5,6 +5,7 @@
 #include <string>
 
 #include <boost/context/detail/fcontext.hpp>
+
 #include <filch/detail/worker_core.hpp>
 
 #include "platform/exceptions.hpp"

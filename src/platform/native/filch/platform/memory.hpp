@@ -69,8 +69,8 @@ template <class T>
   return std::greater<>{}(word.load(std::memory_order_relaxed), p);
 }
 template <class T>
-[[nodiscard]] inline bool is_above(const local<T*>& word, T* p) noexcept {
-  return std::greater<>{}(word.load(), p);
+[[nodiscard]] inline bool is_above(const local<T*>& own_word, T* p) noexcept {
+  return std::greater<>{}(own_word.load(), p);
 }
 #endif
 
