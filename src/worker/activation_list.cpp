@@ -19,8 +19,8 @@ void activation_list::begin(std::uint64_t epoch, std::uint32_t base, const detai
   // [AC3] release: that the entry of before is erased, for who finds this group beside that number. Not noticed: it
   // takes a waiter that stands still between two reads while this worker ends a task and begins another.
   groups_[depth].store(group, std::memory_order_release);
-  // [AC1] release: the group. Who asks for this activation by its number has that from the task's state, released by
-  // [TS1] after this, and for a piece by the number of its frame. Not noticed: as [AC3].
+  // [AC1] release: the group. Who asks for this activation by its number has that from the task's state, which is
+  // released after this, and for a piece by the number of its frame. Not noticed: as [AC3].
   entries_[depth].store((epoch << base_bits) | base, std::memory_order_release);
   depth_.store(depth + 1, std::memory_order_relaxed);
 }
