@@ -24,10 +24,14 @@ constexpr unsigned answers_after_late = 32;
 
 struct lace::shared_part final : offer {
   alignas(64) deque::split_deque deque;
+  // On its line, which a thief has taken anyway.
+  platform::atomic<std::int64_t> emptied_ns{0};  ///< when a thief took the last thing on offer
+  platform::atomic<bool> next_wanted{false};     ///< such a thief has asked for the next
   // The owner's.
   alignas(64) bool all_stolen = true;  ///< a copy
   bool looked = false;                 ///< it has looked since it was asked, and had nothing to give
   unsigned in_full = 0;                ///< so many of its next answers offer all private tasks
+  std::int64_t began_ns = 0;           ///< when it pushed first in its latest activation, as far as it has looked
   void activation_ended() noexcept override { deque.next_epoch(); }
 };
 
@@ -52,7 +56,10 @@ std::uint32_t lace::shared_tasks(const worker& w) noexcept {
 bool lace::offers_all(worker& w, shared_part& part, std::int64_t now_ns) noexcept {
   const std::int64_t asked_ns = w.asked_ns.load(std::memory_order_relaxed);  // [IN1]
   if (std::exchange(w.began, false)) {
-    part.in_full = std::max(part.in_full, platform::first_offers());
+    // Not where activations are short: there somebody will ask soon.
+    if (now_ns - std::exchange(part.began_ns, now_ns) > late_ns) {
+      part.in_full = std::max(part.in_full, platform::first_offers());
+    }
   } else if (!part.looked && asked_ns != 0 && now_ns - asked_ns > late_ns) {
     part.in_full = answers_after_late;
   }
@@ -62,6 +69,8 @@ bool lace::offers_all(worker& w, shared_part& part, std::int64_t now_ns) noexcep
 void lace::answer(worker& w) noexcept {
   shared_part& part = shared_part_of(w);
   if (part.all_stolen) w.pass_joined();
+  // [AT7] relaxed: before the offer that a thief takes, which releases it.
+  if (part.next_wanted.load(std::memory_order_relaxed)) part.next_wanted.store(false, std::memory_order_relaxed);
   const std::uint32_t tasks = private_tasks(w);
   const std::int64_t now_ns = tasks != 0 ? platform::now_ns() : 0;
   const bool all = tasks != 0 && offers_all(w, part, now_ns);
@@ -74,8 +83,7 @@ void lace::answer(worker& w) noexcept {
   if (parts != 0) w.count(&counters::offers);
   // Anew: a task that splits may fork.
   if (const std::uint32_t left = private_tasks(w); left != 0 && (all || parts == 0)) {
-    // If nobody waits, a thief has asked for its next task.
-    const std::uint32_t shared = all ? left : part.all_stolen || !w.idle.anybody() ? 1 : (left + 1) / 2;
+    const std::uint32_t shared = all ? left : part.all_stolen ? 1 : (left + 1) / 2;
     share(w, shared);
     parts = std::max(parts, std::min(shared, most_woken));
   }
@@ -90,9 +98,9 @@ void lace::answer(worker& w) noexcept {
     // After the offer: a request that is lost here came from a thief that had not seen the offer. It looks again before
     // it sleeps, and then sees the offer or is woken for it; see docs/protocols/sleep.md.
     w.calm();
-    // [AT6] A thief that took all of it before that has asked for the next in vain. seq_cst, both this look at the word
-    // ([SD1]) and that thief's: one of the two sees the other's change. Found by lace_next_on_offer.
-    if (!shows_anything(w)) w.raise();
+    // [AT6] seq_cst: a thief that took all of it before that, and found attention raised still ([AT2]), has asked for
+    // the next in vain. One of the two sees the other's change. Found by lace_next_on_offer.
+    if (part.next_wanted.load(std::memory_order_seq_cst)) w.raise();
   }
   w.idle.offered(w, parts);
 }
@@ -174,8 +182,16 @@ bool lace::shows_task(const worker& victim) const noexcept {
 
 void lace::robbed(worker& victim) noexcept {
   // So that what it pushes next is on offer, should it be long. Who sleeps pushes nothing, and looks when it is asked.
-  if (victim.dozing.load(std::memory_order_relaxed)) return;
-  if (!shows_anything(victim)) victim.ask();
+  // Where thefts are frequent somebody will ask soon, and asking for each would cost more than it brings.
+  if (victim.dozing.load(std::memory_order_relaxed) || shows_anything(victim)) return;
+  shared_part& part = shared_part_of(victim);
+  const std::int64_t now_ns = platform::now_ns();
+  // relaxed: a hint.
+  const std::int64_t before_ns = part.emptied_ns.load(std::memory_order_relaxed);
+  part.emptied_ns.store(now_ns, std::memory_order_relaxed);
+  if (now_ns - before_ns <= late_ns) return;
+  part.next_wanted.store(true, std::memory_order_seq_cst);  // [AT6]
+  victim.ask();
 }
 
 bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w) || w.pieces.something_offered(); }
