@@ -43,7 +43,7 @@ class local {
   std::atomic<T> value_{};
 };
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__LP64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 namespace detail {
 /// Is what the word holds above `p`? One instruction that loads and compares; compilers make two of a relaxed load.
 template <class Word, class T>
