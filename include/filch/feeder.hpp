@@ -10,8 +10,7 @@ namespace filch {
 /// Adds items to the bag that is being processed.
 ///
 /// @par Thread safety belongs to one call of the body, and to the thread that called it: to be used by that thread
-/// until
-///      the body returns. Tasks and loops that the body starts give what they find to the body.
+///      until the body returns. Tasks and loops that the body starts give what they find to the body.
 template <class Item>
 class feeder {
  public:

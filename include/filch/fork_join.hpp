@@ -158,8 +158,8 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
 
   if constexpr (checks) assert(w->guard.load() > s || only_joined_above(*w, s));  // none would be lost
   w->head.store(s);
-  // A handler that runs on this thread offers only below head; after this fence it can no longer offer `s` (DESIGN
-  // section 2, rule 9).
+  // A handler that runs on this thread offers only below head; after this fence it can no longer offer `s`
+  // (docs/protocols/interrupt.md, "Join").
   platform::signal_fence();
   if (platform::is_above(w->guard, s)) [[unlikely]]
     return {std::forward<result_of<F>>(first), branch_frame<G>::join(*w, *s)};

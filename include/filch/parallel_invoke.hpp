@@ -22,8 +22,7 @@ auto without_result(F& f) noexcept {
 /// fork_join returns them.
 ///
 /// @throws what a callable throws; of several exceptions that of the leftmost. Those to the right of one that throws
-/// may
-///         not be run at all.
+///         may not be run at all.
 /// @par Complexity as fork_join: no allocation, no atomic read-modify-write unless somebody asks for work.
 /// @par Thread safety any thread.
 template <class F, class G, class... More>

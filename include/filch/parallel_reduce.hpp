@@ -1,5 +1,5 @@
 // parallel_reduce: combines the values of all iterations of a loop. The result has the same bits with any number of
-// workers and in every run, also where the combination rounds: it follows one fixed tree (DESIGN section 2, rule 8).
+// workers and in every run, also where the combination rounds: it follows one fixed tree.
 #pragma once
 
 #include <algorithm>

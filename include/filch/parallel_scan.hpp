@@ -161,13 +161,11 @@ Output parallel_exclusive_scan(Input first, Input last, Output out, const T& ini
 /// at the same time, and the one with `true` is the last.
 ///
 /// @param range     a blocked_range, in parts of `grainsize` iterations (0: as the grain of parallel_inclusive_scan),
-/// or
-///                  any other splittable range, which is cut as far as it is divisible.
+///                  or any other splittable range, which is cut as far as it is divisible.
 /// @param identity  combine(identity, x) is x. Returned for an empty range.
 /// @param body      body(const Range&, T sum, bool is_final) -> T, the sum with the part's own values added behind it.
 /// @param combine   combine(T, T) -> T, associative but for rounding, left one first. Both are called by several
-/// threads
-///                  at the same time.
+///                  threads at the same time.
 /// @return the sum of all.
 /// @throws what body or combine throws; of several exceptions always the same. std::bad_alloc if there is no memory for
 ///         the sums of parts.

@@ -70,8 +70,7 @@ class scheduler {
  public:
   /// Starts the team.
   /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy, join or
-  /// loop (the
-  ///         message names the value and the remedy); std::system_error when the system has no threads left.
+  ///         loop (the message names the value and the remedy); std::system_error when the system has no threads left.
   explicit scheduler(const options& chosen = {});
   /// Stops and joins all threads.
   ~scheduler();

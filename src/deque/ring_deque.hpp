@@ -8,8 +8,7 @@
 // Invariants
 //  1. top_ only grows. Entry i is the owner's to change unless top_ <= i < bottom_.
 //  2. An entry between top_ and bottom_ does not change while top_ stays; so a thief that reads the entry and then
-//  moves
-//     top_ from the value it saw has the entry's task.
+//     moves top_ from the value it saw has the entry's task.
 //  3. Rings that were outgrown live until the deque ends, since a late thief may still read one.
 #pragma once
 

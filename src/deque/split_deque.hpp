@@ -9,7 +9,7 @@
 // word as well: it is off the fast path, it needs no stand-alone fence, and it re-reads tail by failing. `all_stolen`
 // is a bit of the same word instead of a flag beside it. The word also carries an epoch, which the owner changes
 // whenever it has finished a task that it took from somebody: a waiter that validated what it is about to take
-// (docs/protocols/ wait.md) then loses its compare-and-swap if that validation has expired.
+// (docs/protocols/wait.md) then loses its compare-and-swap if that validation has expired.
 //
 // Who may call what: owner only, except load and take.
 //

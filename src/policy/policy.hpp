@@ -1,4 +1,4 @@
-// A policy answers the three questions of DESIGN section 1: when does an owner make work available, where does it put
+// A policy answers three questions: when does an owner make work available, where does it put
 // it, and who may take it. Its calls are virtual because none of them is on the fast path.
 //
 // Thread safety: one policy serves all workers of a scheduler at once; what belongs to one worker is in its offer.

@@ -8,8 +8,7 @@
 //
 // Invariants
 //  1. What a piece consists of is written by the owner before it is on offer, and read by whoever took it. Its low end
-//  is
-//     kept twice, and the version's last bit tells which one holds: shortening writes the other and then changes the
+//     is kept twice, and the version's last bit tells which one holds: shortening writes the other and then changes the
 //     version, so that a thief sees the one or the other and never a mixture.
 //  2. `offered` of a page is a superset of its pieces on offer, `used` a superset of those that are taken.
 //  3. Only the owner writes `offered`, `used`, and the number of pages.

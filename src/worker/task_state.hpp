@@ -1,10 +1,11 @@
 // The state word of a task: what has become of it, who has it, and in which activation.
 //
-//     pending -> taken -> done | failed            one task stolen
+//     pending -> taken -> done | failed             one task stolen
 //     pending -> batched -> taken -> done | failed  one of several stolen together, not begun yet
 //     batched -> reclaimed                          its owner took it back before anybody began
-//     offered -> taken -> done                      a piece of a loop; `offered` again, with a new version, when
-//     shortened offered -> reclaimed                          its owner took it back
+//     offered -> taken -> done                      a piece of a loop
+//     offered -> offered                            the same, shortened: a new version
+//     offered -> reclaimed                          its owner took it back
 //
 // `waiting` may be added to a taken state by the owner, who then sleeps until the task is done.
 #pragma once

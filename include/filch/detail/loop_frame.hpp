@@ -1,4 +1,4 @@
-// Loops in progress as the scheduler sees them (DESIGN section 1, point 6; docs/protocols/loops.md).
+// Loops in progress as the scheduler sees them (docs/protocols/loops.md).
 //
 // A loop is one `loop_whole`, in the frame of the function that runs it, and one `loop_frame` for each worker that runs
 // a part of it. A frame is an interval of the loop's iterations: its owner runs it from the low end, and cuts pieces

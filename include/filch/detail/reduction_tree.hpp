@@ -1,5 +1,5 @@
 // The fixed tree in which reductions combine: its leaves depend on the number of iterations and on the grain alone, and
-// so does its shape, so that the result has the same bits whoever computes which part of it (DESIGN section 2, rule 8).
+// so does its shape, so that the result has the same bits whoever computes which part of it.
 //
 // The tree is that of a binary counter. Its nodes of size s, a power of two, begin at the multiples of s; the last one
 // may have fewer leaves, and one whose right half has none is its left half. So a worker that goes through any interval

@@ -1,4 +1,4 @@
-// The part of a worker that the inlined fast path works on (DESIGN section 1: private task stack and attention word).
+// The part of a worker that the inlined fast path works on: private task stack and attention word.
 //
 // Who may do what: everything here belongs to the thread that the worker currently runs on, except `attention`, which
 // any thread may raise. That thread may be interrupted by a thief, and then answers from a signal handler, which sees

@@ -6,8 +6,7 @@
 //  - A load may read any store not older, in modification order, than the newest one that its past contains (coherence:
 //    a store that happened before, or one that a load read which happened before).
 //  - A store is placed after the newest one that its past contains; usually last, but an earlier place is allowed too,
-//  as
-//    in the litmus test 2+2W. A read-modify-write is placed right behind the store it reads, and nothing is placed in
+//    as in the litmus test 2+2W. A read-modify-write is placed right behind the store it reads, and nothing is placed in
 //    between ever after.
 //  - Release and acquire: a store carries its thread's clock if it is a release; a read-modify-write also carries what
 //    the store it read carries (release sequences); an acquiring load takes over what the store it reads carries.
