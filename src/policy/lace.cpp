@@ -1,6 +1,7 @@
 #include "policy/lace.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "loop/carve.hpp"
@@ -17,6 +18,9 @@ constexpr unsigned most_woken = 2;
 /// about what a thief spends before it falls asleep.
 constexpr std::int64_t late_ns = 50'000;
 
+/// Before any time that is compared with it.
+constexpr std::int64_t long_ago_ns = std::numeric_limits<std::int64_t>::min() / 2;
+
 /// An owner that was late has to answer that often without being late.
 constexpr unsigned answers_after_late = 32;
 
@@ -25,13 +29,13 @@ constexpr unsigned answers_after_late = 32;
 struct lace::shared_part final : offer {
   alignas(64) deque::split_deque deque;
   // On its line, which a thief has taken anyway.
-  platform::atomic<std::int64_t> emptied_ns{0};  ///< when a thief took the last thing on offer
-  platform::atomic<bool> next_wanted{false};     ///< such a thief has asked for the next
+  platform::atomic<std::int64_t> emptied_ns{long_ago_ns};  ///< when a thief took the last thing on offer
+  platform::atomic<bool> next_wanted{false};               ///< such a thief has asked for the next
   // The owner's.
-  alignas(64) bool all_stolen = true;  ///< a copy
-  bool looked = false;                 ///< it has looked since it was asked, and had nothing to give
-  unsigned in_full = 0;                ///< so many of its next answers offer all private tasks
-  std::int64_t began_ns = 0;           ///< when it pushed first in its latest activation, as far as it has looked
+  alignas(64) bool all_stolen = true;   ///< a copy
+  bool looked = false;                  ///< it has looked since it was asked, and had nothing to give
+  unsigned in_full = 0;                 ///< so many of its next answers offer all private tasks
+  std::int64_t began_ns = long_ago_ns;  ///< when it pushed first in its latest activation, as far as it has looked
   void activation_ended() noexcept override { deque.next_epoch(); }
 };
 
