@@ -81,7 +81,7 @@ void lace::answer(worker& w) noexcept {
   detail::loop_frame* const f = giver(w, giving_order::oldest);
   unsigned parts = 0;
   // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
-  if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && !(all && w.pieces.count_offered(1) != 0)) {
+  if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && (!all || w.pieces.count_offered(1) == 0)) {
     parts = give_halves(w, *f, w.idle.hungry());
   }
   if (parts != 0) w.count(&counters::offers);

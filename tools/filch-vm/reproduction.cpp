@@ -51,7 +51,7 @@ void require_keys(const std::string& where, const ordered_json& object,
     if (!object.contains(key)) reject(fmt::format("{} has no '{}'", where, key));
   }
   for (const auto& [key, value] : object.items()) {
-    const auto names_it = [&key = key](std::string_view name) { return name == key; };
+    const auto names_it = [&unknown = key](std::string_view name) { return name == unknown; };
     if (std::ranges::none_of(required, names_it) && std::ranges::none_of(optional, names_it)) {
       reject(fmt::format("{} has an unknown key '{}'", where, key));
     }
