@@ -24,8 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TREES = ("src", "bench", "tools")
 LARGEST_BATCH = 24  # sources; more is slower than two batches side by side
-# A batch includes sources, on purpose, and names of one may hide another's; g++ warns of those that hide their own.
-QUICK_CHECKS = "-clang-analyzer-*,-bugprone-suspicious-include,-clang-diagnostic-shadow"
+# A batch includes sources, on purpose.
+QUICK_CHECKS = "-clang-analyzer-*,-bugprone-suspicious-include"
 # What CMake writes when it compiles sources together.
 UNITY_INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 # Names that a source defines at the left margin: types, constants, functions.
@@ -94,6 +94,9 @@ def clang_tidy(folder, options, sources, *more):
     call = ["clang-tidy-19", "-quiet", f"--config-file={ROOT / '.clang-tidy'}", *more, str(file), "--", *options[2:]]
     # The options are g++'s, so clang is told to pass over those that it does not know.
     call.append("-Wno-unknown-warning-option")
+    # In a batch names of one source may hide another's. The compiler has seen to those that hide their own.
+    if len(sources) > 1:
+        call.append("-Wno-shadow")
     run = subprocess.run(
         call, cwd=options[0], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
