@@ -2,12 +2,12 @@
 """Checks the rules of the sources that no compiler checks.
 
   layers      A file under src/ includes files of its own folder and of earlier layers only:
-              platform < deque < worker < victim, join, loop < policy < scheduler < places. Folders of one layer do
+              platform < vm, deque < worker < victim, join, loop < policy < scheduler < places. Folders of one layer do
               not include one another. trace may be included by all of them and includes platform only.
   public      A header under include/filch includes the standard library, other headers of filch and two headers of
               platform: memory.hpp, ticks.hpp and work.hpp. bench, tools and examples use the headers in include/filch, without
               filch/detail.
-  conditions  Conditional compilation only in src/platform and include/filch/config.hpp.
+  conditions  Conditional compilation only in src/platform, src/vm and include/filch/config.hpp.
   fences      No stand-alone memory fences: ThreadSanitizer and the explorer do not see through them.
   orders      Every operation on an atomic object in src/ and include/ names its memory order. (Not in the virtual
               machine, which is what such operations are made of. Objects of the types in
@@ -25,6 +25,7 @@ from pathlib import Path
 
 LAYER = {
     "platform": 0,
+    "vm": 1,
     "deque": 1,
     "worker": 2,
     "victim": 3,
@@ -150,11 +151,11 @@ def check_public(source):
 
 
 def check_conditions(source):
-    if source.folder() == "platform" or source.path == Path("include/filch/config.hpp"):
+    if source.folder() in ("platform", "vm") or source.path == Path("include/filch/config.hpp"):
         return
     for match in CONDITION.finditer(source.text):
         yield line_of(source.text, match.start()), (
-            f"'#{match.group('word')}' outside src/platform and include/filch/config.hpp; "
+            f"'#{match.group('word')}' outside src/platform, src/vm and include/filch/config.hpp; "
             "select a source file in CMake instead"
         )
 
@@ -166,7 +167,7 @@ def check_fences(source):
 
 def check_orders(source, exempt):
     # The virtual machine's own sources are what such an operation calls.
-    if source.tree() not in ("include", "src") or source.path.is_relative_to("src/platform/vm"):
+    if source.tree() not in ("include", "src") or source.path.is_relative_to("src/vm"):
         return
     for match in ATOMIC_CALL.finditer(source.text):
         if match.group("object") not in exempt and not ORDER.search(arguments_at(source.text, match.end() - 1)):

@@ -147,7 +147,7 @@ class task_group {
   [[noreturn]] static void reject_wait();
   void end();
   detail::group_rest& rest();
-  [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept { return w.frame == frame_; }
+  [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept { return w.inner.frame == frame_; }
   /// Place in the spawn order of those on the stack, before that of all others.
   [[nodiscard]] static std::uint64_t order_of(const detail::slot& s) noexcept {
     return reinterpret_cast<std::uintptr_t>(&s) / sizeof(detail::slot);

@@ -5,7 +5,7 @@
 namespace filch {
 
 loot leapfrog::find(taker& from, worker& w, lineage awaited) const noexcept {
-  return from.take(w, w.everybody[awaited.thief], &awaited);
+  return from.take(w, w.common.team[awaited.thief], &awaited);
 }
 
 }  // namespace filch

@@ -5,7 +5,7 @@
 namespace filch {
 
 loot random_join::find(taker& from, worker& w, lineage awaited) const noexcept {
-  if (const loot found = from.take(w, w.everybody[awaited.thief], &awaited)) return found;
+  if (const loot found = from.take(w, w.common.team[awaited.thief], &awaited)) return found;
   return from.take_any(w);
 }
 

@@ -21,7 +21,7 @@ loot transitive::find(taker& from, worker& w, lineage awaited) const noexcept {
 
 loot transitive::follow(taker& from, worker& w, lineage awaited, int& budget) noexcept {
   if (--budget < 0) return {};
-  worker& thief = w.everybody[awaited.thief];
+  worker& thief = w.common.team[awaited.thief];
   if (const loot found = from.take(w, thief, &awaited)) return found;
 
   const auto base = thief.activations.find(awaited.epoch);

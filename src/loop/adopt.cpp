@@ -18,10 +18,6 @@ bool is_part_of_same(const piece& p, const detail::loop_frame& f) noexcept {
   return p.whole.load(std::memory_order_relaxed) == whole_of(f);
 }
 
-bool has_work(const detail::loop_frame& f) noexcept {
-  return f.bag != nullptr ? f.bag->has_work() : f.next.load() != f.last.load();
-}
-
 bool adopt(worker& w, seen_piece seen, worker& owner, detail::loop_frame& into) noexcept {
   // There is no activation with that number, so nobody looks for anything here.
   if (!piece_pool::take(seen, w.taken_in_passing())) return false;

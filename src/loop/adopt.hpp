@@ -12,9 +12,6 @@ namespace filch {
 /// Is the piece, as it was seen, a part of the same loop or bag as the frame?
 [[nodiscard]] bool is_part_of_same(const piece& p, const detail::loop_frame& f) noexcept;
 
-/// Has the frame anything that its owner can begin: iterations, items, a task?
-[[nodiscard]] bool has_work(const detail::loop_frame& f) noexcept;
-
 /// Owner of the frame `into`, which has no work and waits for its pieces. Takes a piece of the same loop or bag, makes
 /// what it consists of the frame's work, and says that the piece is done: `owner`, who cut it off, has nothing more to
 /// do with it. False: somebody else was faster.

@@ -29,12 +29,12 @@ std::uint64_t least_shared(const detail::loop_frame& f) noexcept {
 bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
   if (!f.gives) return false;
   // In the middle of an item nothing of a bag is at rest.
-  if (f.bag != nullptr) return !w.interrupted && can_give(w, *f.bag);
+  if (f.bag != nullptr) return !w.interrupt.handling && can_give(w, *f.bag);
   const std::uint64_t next = f.next.load();
   const std::uint64_t last = f.last.load();
   if (next >= last) return false;
   // About to begin a chunk, the frame's owner keeps that for itself.
-  return last - next > least_shared(f) || &f != w.polled;
+  return last - next > least_shared(f) || &f != w.loops.polled;
 }
 
 /// Lets go of those of the frame's pieces that have run. A long loop may give thousands of them.
@@ -54,7 +54,7 @@ void forget_finished(worker& w, detail::loop_frame& f) noexcept {
 
 detail::loop_frame* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
   detail::loop_frame* found = nullptr;
-  for (detail::loop_frame* f = w.loops.load(); f != nullptr && f->number > above; f = f->outer) {
+  for (detail::loop_frame* f = w.loops.innermost.load(); f != nullptr && f->number > above; f = f->outer) {
     if (!can_give(w, *f)) continue;
     found = f;
     if (order == giving_order::innermost) break;

@@ -27,7 +27,7 @@ bool begin_automatic(worker& w, loop_frame& f, part_origin origin) noexcept {
   if (origin == part_origin::stolen) {
     f.chunks = std::max(f.chunks, automatic_chunks_if_stolen);
   } else if (origin == part_origin::whole) {
-    f.chunks = automatic_chunks_per_worker * static_cast<std::uint32_t>(w.home->workers());
+    f.chunks = automatic_chunks_per_worker * static_cast<std::uint32_t>(w.common.workers);
   }
   bool gave = false;
   while (f.chunks > 1 && size_of(f) > f.whole->grain) {
@@ -57,7 +57,7 @@ bool begin_help_first(worker& w, loop_frame& f) noexcept {
 
 bool begin_fixed(worker& w, loop_frame& f) noexcept {
   bool gave = false;
-  for (auto parts = static_cast<std::uint64_t>(w.home->workers()); parts > 1 && size_of(f) > f.whole->grain; --parts) {
+  for (auto parts = static_cast<std::uint64_t>(w.common.workers); parts > 1 && size_of(f) > f.whole->grain; --parts) {
     const std::uint64_t size = std::max(size_of(f) / parts, f.whole->grain);
     if (size >= size_of(f) || !give(w, f, size, 0)) break;
     gave = true;
@@ -71,7 +71,7 @@ bool begin_dynamic(worker& w, loop_frame& f) noexcept {
   const std::uint64_t chunks = size_of(f) / grain + (size_of(f) % grain != 0 ? 1 : 0);
   f.last.store(f.next.load());
   bool gave = false;
-  for (std::uint64_t n = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.home->workers()), chunks); n > 1; --n) {
+  for (std::uint64_t n = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.common.workers), chunks); n > 1; --n) {
     if (!give(w, f, 0, 0)) break;
     gave = true;
   }

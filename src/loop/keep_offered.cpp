@@ -14,7 +14,7 @@ void keep_offered(worker& w, loop_kind kind) noexcept {
   }
   if (!gave) return;
   w.count(&counters::offers);
-  w.idle.offered(w);
+  w.common.sleepers.offered(w);
 }
 
 }  // namespace filch

@@ -116,12 +116,12 @@ bool shows_some(worker& w, bag_part& part) noexcept {
 }  // namespace
 
 bool can_give(const worker& w, const bag_part& part) noexcept {
-  return part.size() > (&part.frame == w.polled ? 1U : 0U);
+  return part.size() > (&part.frame == w.loops.polled ? 1U : 0U);
 }
 
 bool give_half(worker& w, bag_part& part, std::uint64_t parts) noexcept {
   // Between two items the owner keeps the larger half, else it has the item that it is in.
-  std::size_t left = &part.frame == w.polled ? part.size() / 2 : (part.size() + 1) / 2;
+  std::size_t left = &part.frame == w.loops.polled ? part.size() / 2 : (part.size() + 1) / 2;
   bool gave = false;
   for (parts = std::min<std::uint64_t>(parts, left); parts != 0; --parts) {
     const std::size_t count = left / parts;
@@ -210,7 +210,7 @@ void steal_further(worker& w, bag_part& part, worker& victim, std::uint64_t numb
   }
   if (!shared) return;
   w.count(&counters::offers);
-  w.idle.offered(w);
+  w.common.sleepers.offered(w);
 }
 
 void adopt_chunk(worker& w, bag_part& part, piece& taken, worker& victim) noexcept {

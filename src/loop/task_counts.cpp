@@ -8,7 +8,7 @@
 namespace filch::detail {
 
 task_counts::task_counts(worker_core& of)
-    : caller(of), size_(static_cast<worker&>(of).everybody.size() + 1), places_(std::make_unique<place[]>(size_)) {
+    : caller(of), size_(static_cast<worker&>(of).common.team.size() + 1), places_(std::make_unique<place[]>(size_)) {
   count_made(of);
 }
 
@@ -27,7 +27,7 @@ void task_counts::count_ended(const worker_core& by, std::uint64_t tasks) noexce
   // which looks at the counts after it has said so ([AT4]): one of the two sees the other.
   place_of(by).ended.fetch_add(tasks, std::memory_order_seq_cst);
   // The call may be over. Its caller's worker lasts.
-  if (waiting.dozing.load(std::memory_order_seq_cst)) waiting.parker.unpark();  // [AT4]
+  if (waiting.wait.dozing.load(std::memory_order_seq_cst)) waiting.parker.unpark();  // [AT4]
 }
 
 bool task_counts::all_ended() const noexcept {

@@ -32,7 +32,7 @@ void chase_lev::answer(worker& w) noexcept {
     // No memory for a larger ring: the rest stays private, which is correct and only less parallel.
   }
   w.count(&counters::offers);
-  w.idle.offered(w);
+  w.common.sleepers.offered(w);
 }
 
 bool chase_lev::reclaim(worker& w, detail::slot& s) noexcept {

@@ -33,9 +33,11 @@ struct lace::shared_part final : offer {
   platform::atomic<bool> next_wanted{false};               ///< such a thief has asked for the next
   // The owner's.
   alignas(64) bool all_stolen = true;   ///< a copy
+  bool began = false;                   ///< it has begun an activation and not answered since, or all was stolen
   bool looked = false;                  ///< it has looked since it was asked, and had nothing to give
   unsigned in_full = 0;                 ///< so many of its next answers offer all private tasks
   std::int64_t began_ns = long_ago_ns;  ///< when it pushed first in its latest activation, as far as it has looked
+  void activation_begins() noexcept override { began = true; }
   void activation_ended() noexcept override { deque.next_epoch(); }
 };
 
@@ -58,8 +60,8 @@ std::uint32_t lace::shared_tasks(const worker& w) noexcept {
 }
 
 bool lace::offers_all(worker& w, shared_part& part, std::int64_t now_ns) noexcept {
-  const std::int64_t asked_ns = w.asked_ns.load(std::memory_order_relaxed);  // [IN1]
-  if (std::exchange(w.began, false)) {
+  const std::int64_t asked_ns = w.asked.since_ns.load(std::memory_order_relaxed);  // [IN1]
+  if (std::exchange(part.began, false)) {
     // Not where activations are short: there somebody will ask soon.
     if (now_ns - std::exchange(part.began_ns, now_ns) > late_ns) {
       part.in_full = std::max(part.in_full, platform::first_offers());
@@ -82,7 +84,7 @@ void lace::answer(worker& w) noexcept {
   unsigned parts = 0;
   // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
   if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && (!all || w.pieces.count_offered(1) == 0)) {
-    parts = give_halves(w, *f, w.idle.hungry());
+    parts = give_halves(w, *f, w.common.sleepers.hungry());
   }
   if (parts != 0) w.count(&counters::offers);
   // Anew: a task that splits may fork.
@@ -106,7 +108,7 @@ void lace::answer(worker& w) noexcept {
     // the next in vain. One of the two sees the other's change. Found by lace_next_on_offer.
     if (part.next_wanted.load(std::memory_order_seq_cst)) w.raise();
   }
-  w.idle.offered(w, parts);
+  w.common.sleepers.offered(w, parts);
 }
 
 void lace::share(worker& w, std::uint32_t count) noexcept {
@@ -158,7 +160,7 @@ void lace::rejoin(worker& w, detail::slot& s) noexcept {
 void lace::set_all_stolen(worker& w, shared_part& part, std::uint32_t head) noexcept {
   part.all_stolen = true;
   part.deque.set_all_stolen(head);
-  w.began = true;
+  part.began = true;
   w.raise();
 }
 
@@ -187,7 +189,7 @@ bool lace::shows_task(const worker& victim) const noexcept {
 void lace::robbed(worker& victim) noexcept {
   // So that what it pushes next is on offer, should it be long. Who sleeps pushes nothing, and looks when it is asked.
   // Where thefts are frequent somebody will ask soon, and asking for each would cost more than it brings.
-  if (victim.dozing.load(std::memory_order_relaxed) || shows_anything(victim)) return;
+  if (victim.wait.dozing.load(std::memory_order_relaxed) || shows_anything(victim)) return;
   shared_part& part = shared_part_of(victim);
   const std::int64_t now_ns = platform::now_ns();
   // relaxed: a hint.

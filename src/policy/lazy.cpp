@@ -15,7 +15,7 @@ void lazy::answer(worker& w) noexcept {
   while (shared_tasks(w) + w.pieces.count_offered(rule_.threshold) < rule_.threshold) {
     if (!offer_one(w)) return;
     w.count(&counters::offers);
-    w.idle.offered(w);
+    w.common.sleepers.offered(w);
   }
   // A thief that comes just before this finds attention raised and does not raise it again. The next one that finds
   // nothing asks.

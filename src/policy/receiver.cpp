@@ -53,7 +53,7 @@ void receiver::answer(worker& w) noexcept {
     }
     // A signal handler gives nothing of a bag: who asks in the middle of an item waits for its end. So somebody who is
     // idle already is given something without a request.
-    if (!tried && has.loop != nullptr && has.loop->bag != nullptr && w.idle.anybody()) {
+    if (!tried && has.loop != nullptr && has.loop->bag != nullptr && w.common.sleepers.anybody()) {
       tried = true;
       given = give_half(w, *has.loop);
       continue;
@@ -70,13 +70,13 @@ void receiver::answer(worker& w) noexcept {
     }
   }
   w.count(&counters::offers);
-  w.idle.offered(w);
+  w.common.sleepers.offered(w);
 }
 
 void receiver::respond(worker& w, mailbox& box) const noexcept {
   const auto asked = box.requests.claim();
   if (!asked) return;
-  transfer_cell& to = mailbox_of(w.everybody[asked->thief]).transfer;
+  transfer_cell& to = mailbox_of(w.common.team[asked->thief]).transfer;
   const stock has = stock_of(w, asked->epoch);
   if (has.tasks != 0) {
     const deque::handed tasks = prepare(w, steal_half_ ? half_of(has, to.room()) : 1, asked->thief);
@@ -85,7 +85,7 @@ void receiver::respond(worker& w, mailbox& box) const noexcept {
   } else if (has.loop != nullptr && give_half(w, *has.loop)) {
     w.count(&counters::offers);
     to.hand_over({});
-    w.idle.offered(w);
+    w.common.sleepers.offered(w);
   } else {
     to.decline();
   }
@@ -139,8 +139,8 @@ void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* onl
     if (how_ == acquiring::declining && own.requests.look() == request_cell::state::asked) answer(thief);
     if (waiting.go_on()) continue;
     // What is due much later this worker comes again for.
-    if (interrupted || thief.interrupts.due(victim) - platform::now_ns() > patience::spin_ns) return;
-    interrupted = thief.interrupts.interrupt_if_due(victim);
+    if (interrupted || thief.common.interrupter.due(victim) - platform::now_ns() > patience::spin_ns) return;
+    interrupted = thief.common.interrupter.interrupt_if_due(victim);
     // Mostly a few microseconds. But the victim may not be running, for want of this processor.
     if (interrupted) waiting = patience(interrupter::rest_ns);
     platform::yield();

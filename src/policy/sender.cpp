@@ -27,6 +27,8 @@ struct sender::mailbox final : cells {
   std::int64_t looked_ns = 0;    ///< when it looked up last; 0: it had nothing to give then, or nobody was idle
   std::int64_t able_for_ns = 0;  ///< since its last attempt: time between looks at both of which it had something
   bool was_calm = false;         ///< nobody was idle after its last attempt
+  bool told = false;             ///< a sleeper was notified of what there is to give
+  void activation_begins() noexcept override { told = false; }
 };
 
 sender::sender(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins,
@@ -50,14 +52,15 @@ void sender::answer(worker& w) noexcept {
   w.pass_joined();
   if (!stock_of(w, 0)) {  // attention stays raised, the next push or chunk comes here again
     box.looked_ns = 0;
+    box.told = false;
     return w.note_nothing();
   }
-  if (w.dozing.load(std::memory_order_relaxed)) {  // the owner's own
+  if (w.wait.dozing.load(std::memory_order_relaxed)) {  // the owner's own
     // Before it looks at the cells: who waits from now on finds it calm, and wakes it.
     w.calm();
     box.looked_ns = 0;
-    const std::uint32_t n = w.everybody.size();
-    for (std::uint32_t i = 1; i < n; ++i) static_cast<void>(attempt(w, w.everybody[(w.number + i) % n]));
+    const std::uint32_t n = w.common.team.size();
+    for (std::uint32_t i = 1; i < n; ++i) static_cast<void>(attempt(w, w.common.team[(w.number + i) % n]));
     return;
   }
   const std::int64_t now_ns = platform::now_ns();
@@ -66,7 +69,7 @@ void sender::answer(worker& w) noexcept {
   // A Poisson process has no memory: since somebody asked it takes as long as ever.
   if (std::exchange(box.was_calm, false) && box.next_deal_ns < now_ns) {
     // [IN1] relaxed: a hint. An old value makes one date come too early.
-    const std::int64_t asked_ns = w.asked_ns.load(std::memory_order_relaxed);
+    const std::int64_t asked_ns = w.asked.since_ns.load(std::memory_order_relaxed);
     box.next_deal_ns = (asked_ns == 0 ? now_ns : asked_ns) + time_to_next(w);
   }
   if (now_ns < box.next_deal_ns) {
@@ -84,8 +87,8 @@ void sender::answer(worker& w) noexcept {
   box.next_deal_ns = platform::now_ns() + time_to_next(w);
   // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does; or waits later,
   // and then asks this worker.
-  w.told = false;
-  if (w.idle.anybody() || is_awaited_by(w, waiter)) {
+  box.told = false;
+  if (w.common.sleepers.anybody() || is_awaited_by(w, waiter)) {
     w.raise();
     tell(w);
   } else {
@@ -97,7 +100,7 @@ void sender::answer(worker& w) noexcept {
 // Who fell asleep while this worker had nothing does not know that it has something now, and that it is to be
 // interrupted if it does not look again.
 void sender::tell(worker& w) noexcept {
-  if (!std::exchange(w.told, true)) w.idle.offered(w);
+  if (!std::exchange(mailbox_of(w).told, true)) w.common.sleepers.offered(w);
 }
 
 bool sender::is_awaited_by(const worker& w, const worker* waiter) noexcept {
@@ -109,7 +112,7 @@ bool sender::is_awaited_by(const worker& w, const worker* waiter) noexcept {
 // The mark of a waiter that sleeps ([TS4]), or what it waits for ([DB6]), was set before it said that it waits ([CC1]).
 void sender::wake(worker& w, worker& to, const communication_cell::view& seen) noexcept {
   if (seen.wanted.epoch == 0) {
-    w.idle.wake(to);
+    w.common.sleepers.wake(to);
   } else {
     w.wake_waiter();
   }
@@ -133,7 +136,7 @@ bool sender::attempt(worker& w, worker& to) const noexcept {
   w.count(&counters::offers);
   cell.fill({.dealer = w.number, .tasks = {}});
   wake(w, to, *seen);
-  w.idle.offered(w);
+  w.common.sleepers.offered(w);
   return true;
 }
 
@@ -159,11 +162,11 @@ loot sender::take_task(worker& thief, worker& victim, const lineage* only) noexc
   mine.wait(wanted, room_of(thief));
   victim.ask();
   patience waiting(wait_ns);
-  const std::uint32_t n = thief.everybody.size();
+  const std::uint32_t n = thief.common.team.size();
   for (std::uint32_t i = 1; mine.is_waiting() && waiting.go_on(); ++i) {
     if (only != nullptr && !victim.activations.find(only->epoch)) break;
     // Of all who may deal to it, one after the other.
-    worker& next = only != nullptr ? victim : thief.everybody[(victim.number + i) % n];
+    worker& next = only != nullptr ? victim : thief.common.team[(victim.number + i) % n];
     if (&next != &thief) {
       next.ask();
       if (next.pieces.oldest(wanted.epoch)) break;
@@ -176,7 +179,7 @@ loot sender::take_task(worker& thief, worker& victim, const lineage* only) noexc
 loot sender::end_wait(worker& w, std::uint64_t epoch) noexcept {
   communication_cell& mine = mailbox_of(w).cell;
   while (!mine.cease()) {
-    if (const auto got = mine.collect()) return received(w.everybody[got->dealer], got->tasks, epoch);
+    if (const auto got = mine.collect()) return received(w.common.team[got->dealer], got->tasks, epoch);
     if (mine.is_busy()) break;  // taken back
     platform::pause();          // it is a few instructions away
   }
@@ -188,7 +191,7 @@ bool sender::reclaim(worker& w, detail::slot& s) noexcept {
   // relaxed: who has marked the slot as taken has collected it before.
   const auto state = task_state::unpack(s.state.load(std::memory_order_relaxed));
   if (state.status != task_status::pending) return false;
-  communication_cell& cell = mailbox_of(w.everybody[state.thief]).cell;
+  communication_cell& cell = mailbox_of(w.common.team[state.thief]).cell;
   const auto there = cell.uncollected();
   if (!there || there->dealer != w.number) return false;
   detail::slot* const first = w.base + there->tasks.first;

@@ -71,7 +71,7 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
 bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
   return run(w, found, [&] {
     w.count(&counters::steals);
-    w.idle.end_search(w, found.victim);
+    w.common.sleepers.end_search(w, found.victim);
   });
 }
 
@@ -110,9 +110,9 @@ loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) n
 }
 
 loot stealing_policy::take_any(worker& thief) noexcept {
-  const worker* const hinted = thief.next_hint();
-  if (thief.hint_is_used_up()) thief.idle.lose_track(thief);
-  worker* const victim = hinted != nullptr ? &thief.everybody[hinted->number] : victims_->choose(thief);
+  const worker* const hinted = thief.search.next();
+  if (thief.search.is_used_up()) thief.common.sleepers.lose_track(thief);
+  worker* const victim = hinted != nullptr ? &thief.common.team[hinted->number] : victims_->choose(thief);
   return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
 }
 
@@ -125,14 +125,14 @@ bool stealing_policy::shows_work(worker& victim) const noexcept {
 bool stealing_policy::work_visible(worker& w) noexcept {
   bool visible = false;
   // Everybody is asked, also when the first shows work: the answers come while the others sleep.
-  for (std::uint32_t i = 0; i < w.everybody.size(); ++i) {
-    if (i != w.number && shows_work(w.everybody[i])) visible = true;
+  for (std::uint32_t i = 0; i < w.common.team.size(); ++i) {
+    if (i != w.number && shows_work(w.common.team[i])) visible = true;
   }
   return visible;
 }
 
 bool stealing_policy::help_visible(worker& w, lineage awaited) noexcept {
-  return shows_work(w.everybody[awaited.thief]);
+  return shows_work(w.common.team[awaited.thief]);
 }
 
 detail::run_result stealing_policy::run_proxy(detail::task& t, detail::run_by who) {

@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "join/join.hpp"
-#include "policy/policy.hpp"
 #include "victim/victim.hpp"
+#include "worker/policy.hpp"
 
 namespace filch {
 

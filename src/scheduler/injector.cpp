@@ -5,13 +5,9 @@
 #include <utility>
 
 #include "platform/clock.hpp"
-#include "policy/policy.hpp"
-#include "scheduler/joining.hpp"
 #include "worker/interrupter.hpp"
-#include "worker/patience.hpp"
-#include "worker/sleepers.hpp"
 #include "worker/team.hpp"
-#include "worker/worker.hpp"
+#include "worker/wait.hpp"
 
 namespace filch::detail {
 namespace {
@@ -36,6 +32,74 @@ constexpr std::size_t most_lanes = 16;
 constexpr std::uint32_t most_looked_at = 16;
 
 }  // namespace
+
+/// For the detached tasks of a group. The worker runs those that nobody has begun, and parts of the others.
+class injector::group_wait : public task_waits {
+ public:
+  group_wait(injector& tasks, worker& w, group_rest& group) noexcept
+      : task_waits(w), tasks_(tasks), group_(group), outer_(w.wait.group.load(std::memory_order_relaxed)) {
+    w.wait.group.store(&group, std::memory_order_seq_cst);  // [DB6]
+  }
+  ~group_wait() { w_.wait.group.store(outer_, std::memory_order_seq_cst); }  // [DB6]
+  group_wait(const group_wait&) = delete;
+  group_wait& operator=(const group_wait&) = delete;
+
+  bool over() noexcept {
+    tasks_.flush(w_);
+    return group_.is_over();
+  }
+
+  bool help() noexcept {
+    bool ran = false;
+    while (detached_task* const t = tasks_.take_of(w_, group_)) {
+      w_.occupied();
+      tasks_.run(w_, *t);
+      ran = true;
+    }
+    if (ran) return true;
+    w_.counted.waiting.begin();
+    return tasks_.help_running(w_, group_);
+  }
+
+  bool interrupt() noexcept {
+    if (!w_.common.interrupter.is_on()) return false;
+    bool any = false;
+    for (const lineage task : tasks_.running_of(group_, w_)) {
+      if (w_.common.interrupter.interrupt_if_due(owner_of(task))) any = true;
+    }
+    return any;
+  }
+
+  bool sleep() noexcept {
+    // From now on it is woken for tasks that come, and when none is left.
+    if (group_.watch().pending == 0) return true;
+    for (const detached_lane* lane = group_.first_lane(); lane != nullptr; lane = lane->next) {
+      if (lane->filled.load(std::memory_order_acquire)) return true;  // [DQ3]
+    }
+    const running_tasks running = tasks_.running_of(group_, w_);
+    doze_unless(
+        [&] {
+          // A policy that brings help brings it for one task.
+          if (running.count != 0) w_.common.policy.await_help(w_, running.tasks.front());
+          return std::any_of(running.begin(), running.end(),
+                             [&](lineage task) { return w_.common.policy.help_visible(w_, task); });
+        },
+        [&] {
+          std::int64_t first_ns = interrupter::never;
+          for (const lineage task : running) first_ns = std::min(first_ns, w_.common.interrupter.due(owner_of(task)));
+          return first_ns;
+        });
+    if (running.count != 0) w_.common.policy.collect_help(w_, running.tasks.front(), nullptr);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] worker& owner_of(lineage task) const noexcept { return w_.common.team[task.thief]; }
+
+  injector& tasks_;
+  group_rest& group_;
+  const group_rest* outer_;  ///< that the worker waits for around this wait
+};
 
 worker* injector::caller() const noexcept {
   worker* const w = worker::of_this_thread();
@@ -89,7 +153,7 @@ void injector::wake_those_who_await(const group_rest* group) noexcept {
   for (std::uint32_t i = 0; i < everybody_.size(); ++i) {
     worker& w = everybody_[i];
     // [DB6] relaxed: said before [DG3].
-    if (w.awaited_group.load(std::memory_order_relaxed) == group) w.parker.unpark();
+    if (w.wait.group.load(std::memory_order_relaxed) == group) w.parker.unpark();
   }
 }
 
@@ -202,7 +266,7 @@ bool injector::acquire(worker& w) noexcept {
   detached_task* t = take_any(w);
   if (t == nullptr) return false;
   w.occupied();
-  w.idle.end_search(w);
+  w.common.sleepers.end_search(w);
   w.count(&counters::steals);
   for (; t != nullptr; t = take_own(w, nullptr)) run(w, *t);
   flush(w);
@@ -254,44 +318,10 @@ bool injector::help_running(worker& w, const group_rest& group) noexcept {
       run(w, *t);
       return true;
     }
-    if (w.rules.help(w, {other.number, activation}, nullptr)) return true;
+    if (w.common.policy.help(w, {other.number, activation}, nullptr)) return true;
     ++asked;
   }
   return false;
-}
-
-void injector::sleep(worker& w, group_rest& group) noexcept {
-  // From now on it is woken for tasks that come, and when none is left.
-  if (group.watch().pending == 0) return;
-  for (const detached_lane* lane = group.first_lane(); lane != nullptr; lane = lane->next) {
-    if (lane->filled.load(std::memory_order_acquire)) return;  // [DQ3]
-  }
-  const running_tasks running = running_of(group, w);
-  doze_for(w, running);
-  if (running.count != 0) w.rules.collect_help(w, running.tasks.front(), nullptr);
-}
-
-void injector::doze_for(worker& w, const running_tasks& running) noexcept {
-  const auto owner = [&](lineage task) -> worker& { return w.everybody[task.thief]; };
-  bool interrupted = false;
-  for (const lineage task : running) {
-    if (w.interrupts.interrupt_if_due(owner(task))) interrupted = true;
-  }
-  if (interrupted) return;
-  doze_unless(
-      w,
-      [&] {
-        w.idle.begin_wait();
-        // A policy that brings help brings it for one task.
-        if (running.count != 0) w.rules.await_help(w, running.tasks.front());
-        return std::any_of(running.begin(), running.end(), [&](lineage task) { return w.rules.help_visible(w, task); });
-      },
-      [&] {
-        std::int64_t first_ns = interrupter::never;
-        for (const lineage task : running) first_ns = std::min(first_ns, w.interrupts.due(owner(task)));
-        return first_ns;
-      });
-  w.idle.end_wait();
 }
 
 void injector::wait(group_rest& group) {
@@ -303,30 +333,8 @@ void injector::wait(group_rest& group) {
 
 void injector::wait_as(worker& w, group_rest& group) noexcept {
   const busy_section here(w);
-  const group_rest* const outer = w.awaited_group.load(std::memory_order_relaxed);  // the owner's own
-  w.awaited_group.store(&group, std::memory_order_seq_cst);                         // [DB6]
-  patience spinning = patience::of_searches();
-  for (;;) {
-    if (detached_task* const t = take_of(w, group)) {
-      w.occupied();
-      run(w, *t);
-      spinning.begin();
-      continue;
-    }
-    flush(w);
-    if (group.is_over()) break;
-    w.waits_for.begin();
-    if (help_running(w, group)) {
-      spinning.begin();
-      continue;
-    }
-    if (w.must_attend(w.head.load())) attend(w);
-    if (spinning.go_on()) continue;
-    sleep(w, group);
-    spinning.begin();
-  }
-  w.awaited_group.store(outer, std::memory_order_seq_cst);  // [DB6]
-  w.occupied();
+  group_wait waiting(*this, w, group);
+  wait_until_over(waiting);
 }
 
 }  // namespace filch::detail

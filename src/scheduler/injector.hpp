@@ -58,6 +58,8 @@ class injector {
     [[nodiscard]] auto end() const noexcept { return tasks.begin() + static_cast<std::ptrdiff_t>(count); }
   };
 
+  class group_wait;
+
   [[nodiscard]] worker* caller() const noexcept;
   static detached_lane& enter_lane(detached_queue& preferred, group_rest& group) noexcept;
   void leave_filled(detached_lane& lane, group_rest::counts before) noexcept;
@@ -73,8 +75,6 @@ class injector {
   [[nodiscard]] running_tasks running_of(const group_rest& group, const worker& by) const noexcept;
   void wait_as(worker& w, group_rest& group) noexcept;
   bool help_running(worker& w, const group_rest& group) noexcept;
-  void sleep(worker& w, group_rest& group) noexcept;
-  static void doze_for(worker& w, const running_tasks& running) noexcept;
 
   scheduler& home_;
   team& everybody_;

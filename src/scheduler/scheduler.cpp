@@ -40,7 +40,7 @@ namespace detail {
 
 attachment::attachment(scheduler& home) {
   worker& w = home.core().sit_down();
-  w.frame = this;
+  w.inner.frame = this;
   w.outer = worker::of_this_thread();
   worker_ = &w;
   w.begin_on_this_thread();

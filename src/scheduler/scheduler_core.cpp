@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 
-#include "worker/patience.hpp"
+#include "worker/wait.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -42,21 +41,63 @@ statistics total(const team& everybody) {
     for (const auto& [from, to] : counter_pairs) {
       sum.*to += (everybody[i].counted.*from).load(std::memory_order_relaxed);
     }
-    sum.idle_ns += everybody[i].idle_for.ns();
-    sum.wait_ns += everybody[i].waits_for.ns();
+    sum.idle_ns += everybody[i].counted.idle.ns();
+    sum.wait_ns += everybody[i].counted.waiting.ns();
   }
   return sum;
 }
 
 }  // namespace
 
+/// Of a worker without a task, for as long as its thread lasts.
+class scheduler_core::idle_wait {
+ public:
+  idle_wait(scheduler_core& core, worker& w) noexcept : core_(core), w_(w) { core_.sleepers_.begin_search(); }
+
+  // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
+  [[nodiscard]] bool over() const noexcept { return core_.stopping_.load(std::memory_order_relaxed); }
+
+  bool help() noexcept {
+    w_.counted.idle.begin();
+    if (!core_.policy_->acquire(w_) && !core_.injected_.acquire(w_)) return false;
+    search_again();
+    return true;
+  }
+
+  void answer() noexcept {}  // it has nothing to give
+
+  bool interrupt() noexcept { return core_.interrupter_.interrupt_all_due(w_); }
+
+  bool sleep() noexcept {
+    core_.sleepers_.announce(w_);
+    // [ST3] seq_cst: after [SL3]; pairs with [ST1].
+    if (core_.stopping_.load(std::memory_order_seq_cst) || core_.injected_.work_visible() ||
+        core_.policy_->work_visible(w_)) {
+      core_.sleepers_.withdraw(w_);
+    } else if (!core_.sleepers_.sleep(w_, core_.interrupter_.earliest(w_))) {
+      core_.interrupter_.interrupt_all_due(w_);
+    }
+    if (core_.policy_->collect(w_)) search_again();
+    return true;
+  }
+
+ private:
+  void search_again() noexcept {
+    w_.note_nothing();
+    core_.sleepers_.begin_search();
+  }
+
+  scheduler_core& core_;
+  worker& w_;
+};
+
 scheduler_core::scheduler_core(scheduler& home, configuration chosen)
     : home_(home),
       chosen_(std::move(chosen)),
-      idle_(team_),
+      sleepers_(team_),
       interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
-      injected_(home, team_, idle_) {
+      injected_(home, team_, sleepers_) {
   if (interrupts_wanted()) interrupter::prepare();
   for (int i = 0; i < chosen_.workers; ++i) add_worker();
   threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
@@ -66,7 +107,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
       threads_.push_back(std::make_unique<platform::thread>(platform::worker_stack_bytes(), [this, &w] { work(w); }));
     }
     if (chosen_.interrupt_every_ns != 0) {
-      ticker_ = std::make_unique<ticker>(interrupter_, idle_, chosen_.interrupt_every_ns);
+      ticker_ = std::make_unique<ticker>(interrupter_, sleepers_, chosen_.interrupt_every_ns);
     }
   } catch (...) {
     stop();
@@ -92,7 +133,7 @@ void scheduler_core::stop() noexcept {
   if (threads_.empty() || !threads_.front()->is_of_this_process()) return;
   // [ST1] seq_cst: before the look for sleepers; a worker that falls asleep looks for it after [SL3].
   stopping_.store(true, std::memory_order_seq_cst);
-  idle_.wake_all();
+  sleepers_.wake_all();
   for (const auto& thread : threads_) thread->join();
   threads_.clear();
 }
@@ -103,10 +144,10 @@ worker& scheduler_core::add_worker() {
     throw std::runtime_error("filch: " + std::to_string(number) +
                              " threads take part in one scheduler; let fewer threads call run at the same time");
   }
-  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, team_, idle_, interrupter_, *policy_,
-                                    chosen_.stack_bytes);
+  const common_parts common{team_, sleepers_, interrupter_, *policy_, mutexes_, chosen_.workers, chosen_.policy};
+  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes);
   w->offered = policy_->make_offer();
-  w->kind = chosen_.loop;
+  w->loops.kind = chosen_.loop;
   team_.add(std::move(w));
   return team_[number];
 }
@@ -160,35 +201,8 @@ void scheduler_core::work(worker& w) noexcept {
   w.begin_on_this_thread();
   w.parker.bind_while_asleep();
   if (interrupts_wanted()) platform::accept_interrupts();
-  patience spinning = patience::of_searches();
-  idle_.begin_search();
-  // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
-  while (!stopping_.load(std::memory_order_relaxed)) {
-    w.idle_for.begin();
-    if (!policy_->acquire(w) && !injected_.acquire(w)) {
-      if (spinning.go_on()) continue;
-      if (interrupter_.interrupt_all_due(w)) {
-        spinning.begin();
-        continue;
-      }
-      idle_.announce(w);
-      // [ST3] seq_cst: after [SL3]; pairs with [ST1].
-      if (stopping_.load(std::memory_order_seq_cst) || injected_.work_visible() || policy_->work_visible(w)) {
-        idle_.withdraw(w);
-      } else {
-        if (!idle_.sleep(w, interrupter_.earliest(w))) interrupter_.interrupt_all_due(w);
-      }
-      if (policy_->collect(w)) {
-        w.note_nothing();
-        idle_.begin_search();
-      }
-      spinning.begin();
-      continue;
-    }
-    w.note_nothing();
-    idle_.begin_search();
-    spinning.begin();
-  }
+  idle_wait waiting(*this, w);
+  wait_until_over(waiting);
 }
 
 statistics scheduler_core::stats() const {

@@ -1,7 +1,6 @@
 // The life of a scheduler: its workers, their threads, seats for callers, and what idle workers do.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,12 +10,13 @@
 #include <filch/scheduler.hpp>
 
 #include "platform/thread.hpp"
-#include "policy/policy.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/injector.hpp"
 #include "scheduler/ticker.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
+#include "worker/striped_mutex.hpp"
 #include "worker/team.hpp"
 
 namespace filch::detail {
@@ -40,12 +40,10 @@ class scheduler_core {
   void reset_stats();
   [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
   [[nodiscard]] injector& injected() noexcept { return injected_; }
-  /// Guards the exception of that loop, or the values of that reduction; and those of some others.
-  [[nodiscard]] platform::mutex& mutex_of(const void* loop) noexcept {
-    return loop_mutexes_[reinterpret_cast<std::uintptr_t>(loop) / alignof(std::max_align_t) % loop_mutexes_.size()].m;
-  }
 
  private:
+  class idle_wait;
+
   [[nodiscard]] bool interrupts_wanted() const noexcept {
     return chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0;
   }
@@ -57,18 +55,15 @@ class scheduler_core {
   scheduler& home_;
   const configuration chosen_;
   team team_;
-  sleepers idle_;
+  sleepers sleepers_;
   interrupter interrupter_;
+  striped_mutex mutexes_;
   std::unique_ptr<policy> policy_;
   injector injected_;
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
-  struct alignas(64) own_line {
-    platform::mutex m;
-  };
-  std::array<own_line, 61> loop_mutexes_;  // a prime, since stacks are a power of two apart
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;

@@ -9,8 +9,8 @@
 #include <filch/task_group.hpp>
 
 #include "scheduler/injector.hpp"
-#include "scheduler/joining.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "worker/slow_path.hpp"
 #include "worker/worker.hpp"
 
 namespace filch {
@@ -19,7 +19,7 @@ namespace {
 /// Since the innermost activation of the worker began.
 unsigned int exceptions_in_flight(const detail::worker_core& w) noexcept {
   const bool is_worker = &w != &detail::foreign_worker;
-  return is_worker ? *w.in_flight - w.unwinding : static_cast<unsigned int>(std::uncaught_exceptions());
+  return is_worker ? *w.in_flight - w.inner.unwinding : static_cast<unsigned int>(std::uncaught_exceptions());
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ unsigned int exceptions_in_flight(const detail::worker_core& w) noexcept {
   // On the heap the group may be waited for by anybody, who would not see what lies on this worker's stack.
   const std::less<const void*> below;
   unwinding_ = exceptions_in_flight(w);
-  if (&w == &detail::foreign_worker || !below(__builtin_frame_address(0), this) || !below(this, w.frame)) return;
-  frame_ = w.frame;
+  if (&w == &detail::foreign_worker || !below(__builtin_frame_address(0), this) || !below(this, w.inner.frame)) return;
+  frame_ = w.inner.frame;
 }
 
 void task_group::end() {

@@ -26,21 +26,22 @@ bool interrupter::is_asked(worker& w) noexcept {
   // [IN2] release: that it was asked, for the victim if it begins a task after this ([IN3]), and then looks at its
   // first push. Not a load, which might read what held before the victim began the task that it is in.
   bool nothing = true;
-  return !w.has_nothing.load(std::memory_order_relaxed) ||
-         !w.has_nothing.compare_exchange_strong(nothing, true, std::memory_order_release, std::memory_order_relaxed);
+  return !w.asked.has_nothing.load(std::memory_order_relaxed) ||
+         !w.asked.has_nothing.compare_exchange_strong(nothing, true, std::memory_order_release,
+                                                      std::memory_order_relaxed);
 }
 
 std::int64_t interrupter::due(worker& victim) const noexcept {
-  if (after_ns_ == 0 || !is_asked(victim)) return never;
+  if (!is_on() || !is_asked(victim)) return never;
   // 0: nobody has asked yet, or this is an old value; then as if it were just now.
-  const std::int64_t asked = victim.asked_ns.load(std::memory_order_relaxed);
+  const std::int64_t asked = victim.asked.since_ns.load(std::memory_order_relaxed);
   return std::max((asked == 0 ? platform::now_ns() : asked) + after_ns_,
-                  victim.next_interrupt_ns.load(std::memory_order_relaxed));
+                  victim.asked.next_interrupt_ns.load(std::memory_order_relaxed));
 }
 
 std::int64_t interrupter::earliest(const worker& but) const noexcept {
   std::int64_t first = never;
-  if (after_ns_ == 0) return first;
+  if (!is_on()) return first;
   for (std::uint32_t i = 0; i < team_.size(); ++i) {
     if (i != but.number) first = std::min(first, due(team_[i]));
   }
@@ -48,21 +49,21 @@ std::int64_t interrupter::earliest(const worker& but) const noexcept {
 }
 
 bool interrupter::interrupt_if_due(worker& victim) noexcept {
-  std::int64_t from = victim.next_interrupt_ns.load(std::memory_order_relaxed);  // [IN1]
+  std::int64_t from = victim.asked.next_interrupt_ns.load(std::memory_order_relaxed);  // [IN1]
   const std::int64_t when = due(victim);
   if (when == never) return false;
   const std::int64_t now = platform::now_ns();
   // [IN1] relaxed: of those who want to, one wins.
-  if (now < std::max(from, when) || !victim.next_interrupt_ns.compare_exchange_strong(
+  if (now < std::max(from, when) || !victim.asked.next_interrupt_ns.compare_exchange_strong(
                                         from, now + rest_ns, std::memory_order_relaxed, std::memory_order_relaxed)) {
     return false;
   }
-  return platform::interrupt(victim.thread.load(std::memory_order_relaxed));  // [IN1]
+  return platform::interrupt(victim.interrupt.thread.load(std::memory_order_relaxed));  // [IN1]
 }
 
 bool interrupter::interrupt_all_due(const worker& but) noexcept {
   bool any = false;
-  if (after_ns_ == 0) return any;
+  if (!is_on()) return any;
   for (std::uint32_t i = 0; i < team_.size(); ++i) {
     if (i != but.number && interrupt_if_due(team_[i])) any = true;
   }
@@ -71,7 +72,7 @@ bool interrupter::interrupt_all_due(const worker& but) noexcept {
 
 void interrupter::interrupt_all_asked() noexcept {
   for (std::uint32_t i = 0; i < team_.size(); ++i) {
-    if (is_asked(team_[i])) platform::interrupt(team_[i].thread.load(std::memory_order_relaxed));  // [IN1]
+    if (is_asked(team_[i])) platform::interrupt(team_[i].interrupt.thread.load(std::memory_order_relaxed));  // [IN1]
   }
 }
 

@@ -26,6 +26,8 @@ class interrupter {
   /// Makes threads of this process answer when they are interrupted. @throws std::system_error.
   static void prepare();
 
+  /// May it interrupt anybody at all?
+  [[nodiscard]] bool is_on() const noexcept { return after_ns_ != 0; }
   /// From when on that worker may be interrupted: it was asked, has not looked since, and may have something to give;
   /// `never` if that is not so.
   [[nodiscard]] std::int64_t due(worker& victim) const noexcept;

@@ -15,22 +15,22 @@ void sleepers::begin_search() noexcept {
 }
 
 void sleepers::end_search(worker& w, const worker* look_at) noexcept {
-  const std::uint64_t own = one_searching + (w.forget_hint() ? one_sent : 0);
+  const std::uint64_t own = one_searching + (w.search.forget() ? one_sent : 0);
   // [SL5] acquire: the words of those who announced before ([SL3]), one of whom is to be woken.
   const std::uint64_t left = counts_.fetch_sub(own, std::memory_order_acquire) - own;
   if (somebody_needed(left)) wake_any(1, look_at);
 }
 
 void sleepers::lose_track(worker& w) noexcept {
-  if (w.forget_hint()) counts_.fetch_sub(one_sent, std::memory_order_relaxed);  // [SL0]
+  if (w.search.forget()) counts_.fetch_sub(one_sent, std::memory_order_relaxed);  // [SL0]
 }
 
 void sleepers::announce(worker& w) noexcept {
   // The word first: who sees the count must find somebody to wake. relaxed: released by the next line.
-  w.sleep.store(sleep_state::asleep, std::memory_order_relaxed);
+  w.sleep.state.store(sleep_state::asleep, std::memory_order_relaxed);
   latest_.store(w.number, std::memory_order_relaxed);  // a hint
   // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DB1]) in the one total order; pairs with [SL1].
-  const std::uint64_t own = one_searching + (w.forget_hint() ? one_sent : 0);
+  const std::uint64_t own = one_searching + (w.search.forget() ? one_sent : 0);
   counts_.fetch_add(one_sleeping - own, std::memory_order_seq_cst);
 }
 
@@ -38,29 +38,29 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
   sleep_state found = sleep_state::asleep;
   // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep and corrects the counts; that it is
   // one follows from the word alone. What there is to do the worker finds by looking.
-  if (!w.sleep.compare_exchange_strong(found, sleep_state::claimed, std::memory_order_relaxed,
-                                       std::memory_order_relaxed)) {
+  if (!w.sleep.state.compare_exchange_strong(found, sleep_state::claimed, std::memory_order_relaxed,
+                                             std::memory_order_relaxed)) {
     return false;
   }
   const std::uint64_t sent = look_at != nullptr ? one_sent : 0;
   counts_.fetch_add(one_searching + sent - one_sleeping, std::memory_order_relaxed);  // [SL0]
-  w.look_at.store(look_at, std::memory_order_relaxed);                                // published by [SL13]
+  w.sleep.look_at.store(look_at, std::memory_order_relaxed);                          // published by [SL13]
   // [SL13] release: the corrected counts come first; pairs with [SL8]. Not noticed: as [AT5].
-  w.sleep.store(sleep_state::awake, std::memory_order_release);
+  w.sleep.state.store(sleep_state::awake, std::memory_order_release);
   return true;
 }
 
 void sleepers::withdraw(worker& w) noexcept {
   // When a waker was faster, its token may stay behind; every park is repeated until its reason is gone.
   if (!claim(w)) static_cast<void>(sleep_on(w, interrupter::never));
-  w.follow_hint(w.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
+  w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
 }
 
 bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
   const bool woken = sleep_on(w, deadline_ns);
   if (woken) {
-    w.follow_hint(w.look_at.load(std::memory_order_relaxed));
+    w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));
   } else {
     withdraw(w);
   }
@@ -69,7 +69,7 @@ bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
 
 bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
   // [SL8] acquire: the corrected counts, [SL13], before this worker changes them again. Not noticed: as [AT5].
-  while (w.sleep.load(std::memory_order_acquire) != sleep_state::awake) {
+  while (w.sleep.state.load(std::memory_order_acquire) != sleep_state::awake) {
     if (deadline_ns != interrupter::never && platform::now_ns() >= deadline_ns) return false;
     w.parker.park_until(deadline_ns);
   }
@@ -83,7 +83,7 @@ bool sleepers::wake_any(unsigned most, const worker* look_at) noexcept {
   const std::uint32_t start = latest_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < n && woken < most; ++i) {
     worker& w = team_[(start + i) % n];
-    if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w, look_at)) {
+    if (w.sleep.state.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w, look_at)) {
       latest_.store((start + i + 1) % n, std::memory_order_relaxed);  // for the next one who looks
       w.parker.unpark();
       ++woken;
@@ -112,7 +112,7 @@ void sleepers::offered(worker& by, unsigned parts) noexcept {
 
 void sleepers::wake(worker& w) noexcept {
   // [SL12] relaxed: who waits while it sleeps, or is about to, has said so after it set its word ([CC1]).
-  if (w.sleep.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) w.parker.unpark();
+  if (w.sleep.state.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) w.parker.unpark();
 }
 
 std::uint32_t sleepers::hungry() const noexcept {

@@ -26,12 +26,12 @@ constexpr std::int64_t seldom_ns = 20'000;
 constexpr unsigned most_in_vain = 6;
 
 // [TS10] relaxed: as [TS6].
-bool is_dozing(const worker& w) noexcept { return w.dozing.load(std::memory_order_relaxed); }
+bool is_dozing(const worker& w) noexcept { return w.wait.dozing.load(std::memory_order_relaxed); }
 
 bool awaits(const worker& w, const detail::group_rest* group) noexcept {
   // [DB6] seq_cst: who deals looks here after [AT3] and the waiter asks it afterwards ([AT2]), as with [CC1] and [CC2].
   // Not noticed: the waiter has said so for 50 us when it asks for the last time. For wake_waiter it is as [TS6].
-  return w.awaited_group.load(std::memory_order_seq_cst) == group;
+  return w.wait.group.load(std::memory_order_seq_cst) == group;
 }
 
 /// Slots of a task stack.
@@ -41,83 +41,80 @@ std::size_t slots_in(std::size_t bytes) noexcept {
 
 }  // namespace
 
-worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers,
-               interrupter& all_interrupts, policy& chosen_policy, std::size_t stack_bytes)
+worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes)
     : stack_(stack_bytes),
       run_memory_(slots_in(stack_bytes) * sizeof(detail::group_run)),
       number(own_number),
-      everybody(whole_team),
-      idle(all_sleepers),
-      interrupts(all_interrupts),
-      rules(chosen_policy),
+      common(of_all),
       activations(slots_in(stack_bytes)),
       seed_(platform::random_seed(own_number)) {
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<detail::slot*>(stack_.data());
-  runs = static_cast<detail::group_run*>(run_memory_.data());
-  floor = base;
+  groups.runs = static_cast<detail::group_run*>(run_memory_.data());
+  inner.floor = base;
   head.store(base);
   set_split(base);
   end = base + slots_in(stack_bytes);
   home = &own_home;
-  sites = &own_sites_;
+  loops.sites = &own_sites_;
 }
 
 void worker::begin_on_this_thread() noexcept {
   in_flight = &platform::exceptions_of_this_thread().uncaught;
-  unwinding = *in_flight;
+  inner.unwinding = *in_flight;
   platform::signal_fence();  // a handler comes by `self`
   detail::self = this;
-  thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
+  interrupt.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
 }
 
 // 0 says that nobody has asked.
-void worker::note_asked() noexcept { asked_ns.store(platform::now_ns() | 1, std::memory_order_relaxed); }  // [IN1]
+void worker::note_asked() noexcept {
+  asked.since_ns.store(platform::now_ns() | 1, std::memory_order_relaxed);
+}  // [IN1]
 
 void worker::note_looked(std::int64_t now_ns) noexcept {
-  gave_ = false;
+  interrupt.gave = false;
   // Not each time: others read that line.
   const std::int64_t until_ns = now_ns + interrupter::rest_ns;
-  if (until_ns - next_interrupt_ns.load(std::memory_order_relaxed) > seldom_ns) {  // [IN1], both
-    next_interrupt_ns.store(until_ns, std::memory_order_relaxed);
+  if (until_ns - asked.next_interrupt_ns.load(std::memory_order_relaxed) > seldom_ns) {  // [IN1], both
+    asked.next_interrupt_ns.store(until_ns, std::memory_order_relaxed);
   }
 }
 
 void worker::note_nothing() noexcept {
-  told = false;
   // Its attention is raised: it will look as soon as it makes something. Not so where it was interrupted, perhaps in
   // the middle of a push that had looked already; it is interrupted again, after longer and longer times.
-  if (!interrupted) {
+  if (!interrupt.handling) {
     // [IN4] relaxed. A read-modify-write, so that [IN3] acquires from an earlier [IN2] through it.
-    if (!has_nothing.load(std::memory_order_relaxed)) has_nothing.exchange(true, std::memory_order_relaxed);
+    if (!asked.has_nothing.load(std::memory_order_relaxed)) asked.has_nothing.exchange(true, std::memory_order_relaxed);
   } else {
-    gave_ = false;
-    interrupted_in_vain_ = std::min(interrupted_in_vain_ + 1, most_in_vain);
-    const std::int64_t rest_ns = interrupter::rest_ns << interrupted_in_vain_;
-    next_interrupt_ns.store(platform::now_ns() + rest_ns, std::memory_order_relaxed);
+    interrupt.gave = false;
+    interrupt.in_vain = std::min(interrupt.in_vain + 1, most_in_vain);
+    const std::int64_t rest_ns = interrupter::rest_ns << interrupt.in_vain;
+    asked.next_interrupt_ns.store(platform::now_ns() + rest_ns, std::memory_order_relaxed);
   }
 }
 
 void worker::forget_interrupts() noexcept {
   // That interrupts were in vain says nothing of what it does from now on.
-  if (interrupted || std::exchange(interrupted_in_vain_, 0) == 0) return;
-  next_interrupt_ns.store(platform::now_ns() + interrupter::rest_ns, std::memory_order_relaxed);  // [IN1]
+  if (interrupt.handling || std::exchange(interrupt.in_vain, 0) == 0) return;
+  asked.next_interrupt_ns.store(platform::now_ns() + interrupter::rest_ns, std::memory_order_relaxed);  // [IN1]
 }
 
 void worker::answer_interrupt() noexcept {
   // In the scheduler's own code it will look by itself, or is interrupted again.
   if (!must_attend(nullptr) || busy.load()) return;
   count(&counters::interrupts);
-  interrupted = true;
-  gave_ = true;
+  interrupt.handling = true;
+  interrupt.gave = true;
   detail::attend(*this);
-  if (gave_) {
-    interrupted_in_vain_ = 0;
+  if (interrupt.gave) {
+    interrupt.in_vain = 0;
     // The next one who waits need not wait for longer than the first.
-    next_interrupt_ns.store(0, std::memory_order_relaxed);  // [IN1]
-    detail::attend(*this);                                  // who saw what it offers has asked meanwhile
+    asked.next_interrupt_ns.store(0, std::memory_order_relaxed);  // [IN1]
+    detail::attend(*this);                                        // who saw what it offers has asked meanwhile
   }
-  interrupted = false;
+  interrupt.handling = false;
 }
 
 void worker::pass_joined() noexcept {
@@ -130,15 +127,12 @@ void worker::pass_joined() noexcept {
 void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept {
   const running here{innermost_, &t, owner,
                      owner == nullptr ? static_cast<const detail::detached_task&>(t).home : nullptr};
-  const void* const outer_frame = frame;
   // As long as this runs it waits for no group but those in here.
-  const detail::group_rest* const outer_wait = awaited_group.load(std::memory_order_relaxed);  // the owner's own
-  if (outer_wait != nullptr) awaited_group.store(nullptr, std::memory_order_relaxed);
-  detail::loop_site* const outer_site = std::exchange(site, nullptr);
-  detail::slot* const outer_floor = std::exchange(floor, own_base);
-  const unsigned int outer_unwinding = std::exchange(unwinding, *in_flight);
+  const detail::group_rest* const outer_wait = wait.group.load(std::memory_order_relaxed);  // the owner's own
+  if (outer_wait != nullptr) wait.group.store(nullptr, std::memory_order_relaxed);
+  const detail::innermost_part outer_part =
+      std::exchange(inner, {.frame = &here, .floor = own_base, .site = nullptr, .unwinding = *in_flight});
   innermost_ = &here;
-  frame = &here;
   begin_work();
   detail::run_result result{};
   {
@@ -146,11 +140,8 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
     result = t.run.load()(t, detail::run_by::in_place);
   }
   if (head.load() != own_base) detail::settle(*this, own_base);
-  if (outer_wait != nullptr) awaited_group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
-  site = outer_site;
-  frame = outer_frame;
-  floor = outer_floor;
-  unwinding = outer_unwinding;
+  if (outer_wait != nullptr) wait.group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
+  inner = outer_part;
   innermost_ = here.outer;
   activations.end();
   offered->activation_ended();
@@ -193,8 +184,8 @@ worker* worker::waiter() const noexcept {
   if (innermost_ == nullptr || innermost_->owner != nullptr) {
     return innermost_ == nullptr ? nullptr : innermost_->owner;
   }
-  for (std::uint32_t i = 0; i < everybody.size(); ++i) {
-    if (awaits(everybody[i], innermost_->group)) return &everybody[i];
+  for (std::uint32_t i = 0; i < common.team.size(); ++i) {
+    if (awaits(common.team[i], innermost_->group)) return &common.team[i];
   }
   return nullptr;
 }
@@ -205,8 +196,8 @@ void worker::wake_waiter() noexcept {
   int depth = 64;
   for (const running* r = innermost_; r != nullptr && depth > 0; r = r->outer, --depth) {
     if (r->owner == nullptr) {
-      for (std::uint32_t i = 0; i < everybody.size(); ++i) {
-        worker& w = everybody[i];
+      for (std::uint32_t i = 0; i < common.team.size(); ++i) {
+        worker& w = common.team[i];
         if (is_dozing(w) && awaits(w, r->group)) w.parker.unpark();
       }
     } else if (task_state::unpack(r->t->state.load(std::memory_order_relaxed)).waiting) {
@@ -215,7 +206,7 @@ void worker::wake_waiter() noexcept {
     }
   }
   // Callers that compare counts, of calls that this worker runs parts of.
-  for (const detail::loop_frame* f = loops.load(); f != nullptr; f = f->outer) {
+  for (const detail::loop_frame* f = loops.innermost.load(); f != nullptr; f = f->outer) {
     if (f->bag == nullptr || f->bag->whole.counts == nullptr) continue;
     auto& caller = static_cast<worker&>(f->bag->whole.counts->caller);
     if (is_dozing(caller)) caller.parker.unpark();

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <filch/detail/worker_core.hpp>
@@ -26,15 +27,28 @@ namespace filch {
 class interrupter;
 class policy;
 class sleepers;
+class striped_mutex;
 class team;
+class worker;
 
 namespace detail {
 class group_rest;
 }
 
-/// Of a worker without work. Who wakes it (itself, too) claims it first, and lets it go when it is counted as
+/// Of a worker without work. Its waker, or the worker itself, claims it first, and lets it go when it is counted as
 /// searching.
 enum class sleep_state : std::uint8_t { awake, asleep, claimed };
+
+/// What the workers of a scheduler have in common.
+struct common_parts {
+  filch::team& team;
+  filch::sleepers& sleepers;
+  filch::interrupter& interrupter;
+  filch::policy& policy;
+  striped_mutex& mutexes;        ///< by the address of a loop or bag: of its exception, or of the values of a reduction
+  int workers;                   ///< with a thread or the seat: those that loops are cut for
+  std::string_view policy_name;  ///< for messages
+};
 
 /// Counters of one worker, named as in statistics.hpp. The owner counts; any thread reads.
 struct counters {
@@ -42,6 +56,51 @@ struct counters {
   value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, transactions{0},
       synchronizations{0}, coalesced{0}, migrations{0}, parks{0}, interrupts{0}, transfer_attempts{0},
       transfer_wait_ns{0};
+  idle_time idle;     ///< without a task
+  idle_time waiting;  ///< for what others run
+};
+
+/// Of an idle worker, what its waker looks at: see sleepers.
+struct sleep_part {
+  platform::atomic<sleep_state> state{sleep_state::awake};
+  platform::atomic<const worker*> look_at{nullptr};  ///< where its waker has seen work
+};
+
+/// Of a worker that waits inside of a task, what its waker looks at.
+struct wait_part {
+  platform::atomic<bool> dozing{false};                        ///< asleep, or nearly
+  platform::atomic<const detail::group_rest*> group{nullptr};  ///< whose detached tasks it waits for
+};
+
+/// What interrupts need, beside asked_part: docs/protocols/interrupt.md.
+struct interrupt_part {
+  platform::atomic<platform::thread_id> thread{platform::no_thread};  ///< any thread may interrupt it
+  // The owner's.
+  bool handling = false;  ///< it is in its signal handler
+  bool gave = false;      ///< in there, and has answered those who wait
+  unsigned in_vain = 0;   ///< times in succession
+};
+
+/// Where the owner looks for work first, while it searches.
+class search_part {
+ public:
+  /// The next searches look at that worker first. Null: at none.
+  void follow(const worker* at) noexcept {
+    hint_ = at;
+    left_ = searches;
+  }
+  /// Where to search; null: anywhere. So it is each second time: the hint's worker may offer again and again what
+  /// it takes back at once, while another one has work.
+  [[nodiscard]] const worker* next() noexcept { return hint_ != nullptr && left_-- % 2 == 0 ? hint_ : nullptr; }
+  [[nodiscard]] bool is_used_up() const noexcept { return hint_ != nullptr && left_ == 0; }
+  /// False: it had none.
+  bool forget() noexcept { return std::exchange(hint_, nullptr) != nullptr; }
+
+ private:
+  /// Long enough for the hint's worker to share what it has taken; short beside a search at random among hundreds.
+  static constexpr unsigned searches = 16;
+  const worker* hint_ = nullptr;
+  unsigned left_ = 0;
 };
 
 /// Of detached tasks, what each worker has: docs/protocols/injector.md.
@@ -59,6 +118,8 @@ class offer {
   virtual ~offer() = default;
   offer(const offer&) = delete;
   offer& operator=(const offer&) = delete;
+  /// Owner. It begins an activation, or a root.
+  virtual void activation_begins() noexcept {}
   /// Owner. An activation of the worker has ended; none of its tasks is left.
   virtual void activation_ended() noexcept = 0;
 };
@@ -68,8 +129,7 @@ class worker : public detail::worker_core {
   platform::mapping run_memory_;
 
  public:
-  worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, sleepers& all_sleepers,
-         interrupter& all_interrupts, policy& chosen_policy, std::size_t stack_bytes);
+  worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes);
 
   /// The worker that the calling thread is at present; null: of no scheduler.
   [[nodiscard]] static worker* of_this_thread() noexcept {
@@ -80,6 +140,11 @@ class worker : public detail::worker_core {
   [[nodiscard]] std::uint32_t index_of(const detail::slot* s) const noexcept {
     return static_cast<std::uint32_t>(s - base);
   }
+
+  /// Owner, in its own code: the calling thread is this worker from now on, and begins a root.
+  void begin_on_this_thread() noexcept;
+
+  // Attention.
 
   /// Owner. Makes itself look.
   // [AT5] release: that it may have something to give, for whoever asks when it has been asked already ([IN2]).
@@ -92,38 +157,35 @@ class worker : public detail::worker_core {
     // [AT2] seq_cst: after the asker's look for work, and before its look whether the owner sleeps ([AT4]). What it
     // reads is not older than the owner's last answer ([AT3]) if that was before the asker announced its sleep ([SL3]).
     if (attention.load(std::memory_order_seq_cst) == nullptr) {
-      if (asked_ns.load(std::memory_order_relaxed) == 0) note_asked();  // [IN1]
+      if (asked.since_ns.load(std::memory_order_relaxed) == 0) note_asked();  // [IN1]
       return;
     }
     note_asked();  // first: an old time would make an interrupt due at once when the owner raises its attention itself
     attention.store(nullptr, std::memory_order_seq_cst);
-    if (dozing.load(std::memory_order_seq_cst)) parker.unpark();  // [AT4]
+    if (wait.dozing.load(std::memory_order_seq_cst)) parker.unpark();  // [AT4]
   }
   /// Owner. It has looked, and answered.
   // [AT3] seq_cst: after the offer and before the look for sleepers ([SL1]); pairs with [AT2].
   void calm() noexcept {
-    has_nothing.store(false, std::memory_order_relaxed);  // [IN1], both
-    asked_ns.store(0, std::memory_order_relaxed);
+    asked.has_nothing.store(false, std::memory_order_relaxed);  // [IN1], both
+    asked.since_ns.store(0, std::memory_order_relaxed);
     attention.store(end, std::memory_order_seq_cst);
   }
-  /// Owner, in its own code: the calling thread is this worker from now on.
-  void begin_on_this_thread() noexcept;
-
   /// Owner. It has answered, and looks at its next push again, as if it were asked now.
   void look_again(std::int64_t now_ns) noexcept {
-    has_nothing.store(false, std::memory_order_relaxed);  // [IN1], both
-    asked_ns.store(now_ns | 1, std::memory_order_relaxed);
+    asked.has_nothing.store(false, std::memory_order_relaxed);  // [IN1], both
+    asked.since_ns.store(now_ns | 1, std::memory_order_relaxed);
   }
   /// Owner. It begins a task, and will have something to give. Whoever asked before waits for that from now on.
   void begin_work() noexcept {
-    began = true;
-    asked_ns.store(0, std::memory_order_relaxed);            // [IN1]
-    has_nothing.exchange(false, std::memory_order_acquire);  // [IN3] acquire: see [IN2]
+    offered->activation_begins();
+    asked.since_ns.store(0, std::memory_order_relaxed);            // [IN1]
+    asked.has_nothing.exchange(false, std::memory_order_acquire);  // [IN3] acquire: see [IN2]
   }
   /// Owner. It looks. Unless it does so in its signal handler, earlier interrupts in vain no longer count.
   void forget_interrupts() noexcept;
-  /// Owner. It has looked, at that time, and leaves its attention raised, because it will answer later: who waits has
-  /// no reason to interrupt it.
+  /// Owner. It has looked, at that time, and leaves its attention raised, because it will answer later: a waiting
+  /// worker has no reason to interrupt it.
   void note_looked(std::int64_t now_ns) noexcept;
   /// Owner. It has looked and had nothing to give.
   void note_nothing() noexcept;
@@ -137,23 +199,9 @@ class worker : public detail::worker_core {
 
   /// It has something to run.
   void occupied() noexcept {
-    idle_for.end();
-    waits_for.end();
+    counted.idle.end();
+    counted.waiting.end();
   }
-
-  /// Its next searches look at that worker first. Null: at none.
-  void follow_hint(const worker* at) noexcept {
-    hint_ = at;
-    hinted_searches_ = hinted_searches;
-  }
-  /// Where to search; null: anywhere. So it is each second time: the hint's worker may offer again and again what
-  /// it takes back at once, while another one has work.
-  [[nodiscard]] const worker* next_hint() noexcept {
-    return hint_ != nullptr && hinted_searches_-- % 2 == 0 ? hint_ : nullptr;
-  }
-  [[nodiscard]] bool hint_is_used_up() const noexcept { return hint_ != nullptr && hinted_searches_ == 0; }
-  /// False: it had none.
-  bool forget_hint() noexcept { return std::exchange(hint_, nullptr) != nullptr; }
 
   /// Random bits for victim selection.
   std::uint64_t random() noexcept {
@@ -199,30 +247,19 @@ class worker : public detail::worker_core {
   void wake_waiter() noexcept;
 
   const std::uint16_t number;
-  team& everybody;
-  sleepers& idle;
-  interrupter& interrupts;
-  policy& rules;
+  const common_parts common;
   activation_list activations;            ///< any thread may ask
-  std::unique_ptr<filch::offer> offered;  ///< the policy's; what of it is for thieves, the policy says
+  std::unique_ptr<filch::offer> offered;  ///< the policy's, which says what of it is for thieves
   piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
   counters counted;         ///< any thread may read
-  idle_time idle_for;       ///< any thread may read; without a task
-  idle_time waits_for;      ///< any thread may read; for what others run
-  worker* outer = nullptr;  ///< owner: the worker of another scheduler that its thread also is, in a task of that
-  /// Owner: a sleeper was woken because there is something to give, since there was nothing, or since the last time
-  /// that something was to be given away.
-  bool told = false;
-  bool began = false;  ///< owner: it has begun something new, and not offered any of its tasks since
+  search_part search;       ///< owner
+  worker* outer = nullptr;  ///< owner: enclosing worker, if entered from another scheduler's task
   // What a waker looks at, on one cache line.
-  alignas(64) platform::atomic<sleep_state> sleep{sleep_state::awake};  ///< any thread; see sleepers
-  platform::atomic<const worker*> look_at{nullptr};                     ///< where its waker has seen work
-  platform::atomic<bool> dozing{false};                                 ///< any thread: asleep, or nearly, in a wait
-  platform::atomic<const detail::group_rest*> awaited_group{nullptr};   ///< any thread: it waits for its detached tasks
-  platform::atomic<platform::thread_id> thread{platform::no_thread};    ///< any thread may interrupt it
-  platform::parker parker;                                              ///< any thread may unpark
-  bool interrupted = false;                                             ///< the owner is in its signal handler
+  alignas(64) sleep_part sleep;  ///< any thread
+  wait_part wait;                ///< any thread
+  platform::parker parker;       ///< any thread may unpark
+  interrupt_part interrupt;
 
  private:
   /// A task this worker is in the middle of, and who waits for it.
@@ -240,12 +277,6 @@ class worker : public detail::worker_core {
 
   detail::loop_sites own_sites_;
   const running* innermost_ = nullptr;
-  /// Long enough for the hint's worker to share what it has taken; short beside a search at random among hundreds.
-  static constexpr unsigned hinted_searches = 16;
-  const worker* hint_ = nullptr;
-  unsigned hinted_searches_ = 0;
-  bool gave_ = false;                 ///< in its signal handler it has answered those who wait
-  unsigned interrupted_in_vain_ = 0;  ///< times in succession
   std::uint64_t seed_;
 };
 

@@ -1,11 +1,12 @@
 #include "platform/clock.hpp"
-#include "policy/policy.hpp"
 #include "scenario.hpp"
 #include "scheduler/configuration.hpp"
-#include "scheduler/joining.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "sleeper.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
+#include "worker/striped_mutex.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
@@ -18,13 +19,15 @@ struct bare_workers {
   team everybody;
   sleepers idle{everybody};
   interrupter interrupts{everybody, 0};
+  striped_mutex mutexes;
   const std::unique_ptr<policy> rules;
 
   bare_workers(std::uint16_t n, const std::string& named)
       : home(small(1, named, "transitive")), rules(make_policy(home.core().chosen())) {
     for (std::uint16_t i = 0; i < n; ++i) {
-      everybody.add(
-          std::make_unique<worker>(i, home, everybody, idle, interrupts, *rules, home.core().chosen().stack_bytes));
+      everybody.add(std::make_unique<worker>(i, home,
+                                             common_parts{everybody, idle, interrupts, *rules, mutexes, n, named},
+                                             home.core().chosen().stack_bytes));
       everybody[i].offered = rules->make_offer();
     }
   }
@@ -79,7 +82,7 @@ void explore_both_asleep(const std::string& named) {
                    owner.raise();
                    begun.store(true, std::memory_order_release);
                    while (!done.load(std::memory_order_acquire)) {
-                     detail::doze_unless(owner, [] { return false; }, [] { return interrupter::never; });
+                     sleeper(owner).sleep();
                    }
                  });
                  detail::self = &detail::foreign_worker;

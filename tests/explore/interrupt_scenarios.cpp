@@ -133,7 +133,7 @@ void explore_asked_at_beginning() {
                  },
                  [&] {
                    owner.ask();
-                   believed = owner.interrupts.due(owner) == interrupter::never;
+                   believed = owner.common.interrupter.due(owner) == interrupter::never;
                  }});
     check(looks || !believed, "a worker that was asked neither looks nor is interrupted");
   });

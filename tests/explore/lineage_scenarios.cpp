@@ -1,10 +1,11 @@
 #include "platform/clock.hpp"
-#include "policy/policy.hpp"
 #include "scenario.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
+#include "worker/striped_mutex.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
@@ -39,10 +40,12 @@ void explore_lineage(const std::string& policy, const both_function& both) {
   team everybody;
   sleepers idle(everybody);
   interrupter interrupts(everybody, 0);
+  striped_mutex mutexes;
   const auto rules = make_policy(home.core().chosen());
   for (std::uint16_t i = 0; i < 3; ++i) {
-    everybody.add(
-        std::make_unique<worker>(i, home, everybody, idle, interrupts, *rules, home.core().chosen().stack_bytes));
+    everybody.add(std::make_unique<worker>(i, home,
+                                           common_parts{everybody, idle, interrupts, *rules, mutexes, 3, policy},
+                                           home.core().chosen().stack_bytes));
     everybody[i].offered = rules->make_offer();
   }
   worker& waiter = everybody[0];

@@ -20,7 +20,7 @@
 #include "platform/clock.hpp"
 #include "platform/parker.hpp"
 #include "platform/thread.hpp"
-#include "platform/vm/explorer/explorer.hpp"
+#include "vm/explorer/explorer.hpp"
 
 namespace filch::platform::vm {
 namespace {

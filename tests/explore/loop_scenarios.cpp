@@ -3,7 +3,7 @@
 #include "loop/carve.hpp"
 #include "platform/clock.hpp"
 #include "scenario.hpp"
-#include "scheduler/joining.hpp"
+#include "sleeper.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/piece_pool.hpp"
 
@@ -154,7 +154,7 @@ void explore_request(const options& chosen) {
       check(!owner.pieces.something_offered(), "something is on offer that nobody has asked for");
       in_parallel({[&] {
                      while (!owner.pieces.something_offered()) {
-                       detail::doze_unless(owner, [] { return false; }, [] { return interrupter::never; });
+                       sleeper(owner).sleep();
                        if (owner.must_attend(nullptr)) detail::attend(owner);
                      }
                    },

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/vm/explorer/mutation.hpp"
+#include "vm/explorer/mutation.hpp"
 
 namespace filch::explore {
 

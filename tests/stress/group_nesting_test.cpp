@@ -355,7 +355,7 @@ TEST_P(with_policy, joined_slots_go_away) {
       task_group older;
       older.run([&] { ++ran; });
       fork_join([&] { older.wait(); }, [&] { ++ran; });
-      ASSERT_LE(detail::self->head.load() - detail::self->floor, 3) << "in round " << round;
+      ASSERT_LE(detail::self->head.load() - detail::self->inner.floor, 3) << "in round " << round;
     }
     EXPECT_EQ(ran, 4000);
   });

@@ -20,12 +20,12 @@
 #include <filch/vm.hpp>
 
 #include "loop/eager.hpp"
-#include "platform/vm/machine/machine_file.hpp"
-#include "platform/vm/machine/many_core.hpp"
-#include "policy/policy.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "vm/machine/machine_file.hpp"
+#include "vm/machine/many_core.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
@@ -166,9 +166,10 @@ class robbed_at_once final : public policy {
  private:
   worker& add_worker() {
     const auto number = static_cast<std::uint16_t>(everybody_.size());
-    everybody_.add(std::make_unique<worker>(number, home_, everybody_, idle_, interrupts_, *this, 4096));
+    everybody_.add(std::make_unique<worker>(
+        number, home_, common_parts{everybody_, idle_, interrupts_, *this, mutexes_, 1, "recorded"}, 4096));
     everybody_[number].offered = make_offer();
-    everybody_[number].kind = how_.kind;
+    everybody_[number].loops.kind = how_.kind;
     return everybody_[number];
   }
 
@@ -190,6 +191,7 @@ class robbed_at_once final : public policy {
   team everybody_;
   sleepers idle_;
   interrupter interrupts_;
+  striped_mutex mutexes_;
   std::unique_ptr<policy> rules_;
 };
 

@@ -10,7 +10,7 @@
 #include <filch/vm.hpp>
 #include <filch/vm/simulation.hpp>
 
-#include "platform/vm/machine/machine_file.hpp"
+#include "vm/machine/machine_file.hpp"
 
 namespace filch {
 namespace {

@@ -1,4 +1,4 @@
-#include "platform/vm/machine/machine_file.hpp"
+#include "vm/machine/machine_file.hpp"
 
 #include <cerrno>
 #include <cmath>

@@ -1,6 +1,6 @@
 // The many-core machine charges what its machine file says. All times are virtual: nothing here depends on how fast the
 // tests run.
-#include "platform/vm/machine/many_core.hpp"
+#include "vm/machine/many_core.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "platform/vm/machine/page_table.hpp"
+#include "vm/machine/page_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "platform/vm/machine/core_set.hpp"
-#include "platform/vm/machine/run_queue.hpp"
+#include "vm/machine/core_set.hpp"
+#include "vm/machine/run_queue.hpp"
 
 namespace filch::platform::vm {
 namespace {

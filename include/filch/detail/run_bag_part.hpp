@@ -18,7 +18,7 @@ template <class Part, class Next>
   loop_site site;
   const inside_site here(w, site);
   platform::signal_fence();
-  w.loops.store(&part.frame);
+  w.loops.innermost.store(&part.frame);
   begin_bag(part, stolen);
   try {
     do {
@@ -31,7 +31,7 @@ template <class Part, class Next>
   } catch (...) {
     fail_bag(part);
   }
-  w.loops.store(part.frame.outer);
+  w.loops.innermost.store(part.frame.outer);
   if (part.whole.counts != nullptr) count_part(part);
 }
 

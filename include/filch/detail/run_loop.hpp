@@ -120,12 +120,12 @@ template <class Block, bool Plain>
 void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
               part_origin origin) noexcept {
   const Block& block = *static_cast<const Block*>(whole.block);
-  loop_site& site = w.sites->of(&key_of<Block>);
+  loop_site& site = w.loops.sites->of(&key_of<Block>);
   const inside_site here(w, site);
   const bool lazy = Plain || is_lazy(whole.kind);
   const bool exact_chunks = !Plain && whole.grain_given && lazy && whole.kind != loop_kind::standard;
   loop_frame f{.whole = &whole,
-               .outer = w.loops.load(),
+               .outer = w.loops.innermost.load(),
                .next = platform::local<std::uint64_t>(low),
                .last = platform::local<std::uint64_t>(high),
                .number = next_number(w),
@@ -137,10 +137,10 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
                .gives = lazy,
                .exact = exact_chunks,
                .shared = platform::local<bool>(!lazy || origin == part_origin::stolen),
-               .polls = !Plain &&
-                        (whole.stop != nullptr || (lazy && whole.kind != w.kind && whole.kind != loop_kind::standard))};
+               .polls = !Plain && (whole.stop != nullptr ||
+                                   (lazy && whole.kind != w.loops.kind && whole.kind != loop_kind::standard))};
   platform::signal_fence();
-  w.loops.store(&f);
+  w.loops.innermost.store(&f);
   if (!lazy) begin_eager(w, f, origin);
   std::uint64_t at = loop_whole::nowhere;  // the iteration that threw, where it is not the one before `next`
   typename Block::values values;
@@ -165,7 +165,7 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   } catch (...) {
     fail_loop(w, f, at != loop_whole::nowhere ? at : f.next.load() - 1);
   }
-  w.loops.store(f.outer);
+  w.loops.innermost.store(f.outer);
 }
 
 /// A loop that would fit into one chunk, as far as the place is known: runs it without a frame, as long as it is no
@@ -173,7 +173,7 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
 /// @return how many iterations it has run; the others are for a frame.
 template <class Block>
 std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
-  loop_site& site = w.sites->of(&key_of<Block>);
+  loop_site& site = w.loops.sites->of(&key_of<Block>);
   if (site.nests || size > site.chunk.load()) return 0;
   if (w.must_attend(nullptr)) [[unlikely]]
     attend(w);
@@ -204,7 +204,7 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
   if (kind != loop_kind::inherited) [[unlikely]] {
     check_kind(w, kind);
   } else {
-    kind = w.kind;
+    kind = w.loops.kind;
   }
   const bool plain = kind == loop_kind::standard && grain == 0 && stop == nullptr;
   const std::uint64_t size = block.size();

@@ -50,7 +50,7 @@ class task_part final : public bag_part {
  public:
   /// `budget`: units of a step; 0: as many as take about a microsecond.
   task_part(worker_core& owner, bag_whole& of, std::size_t budget) noexcept
-      : bag_part(owner, of), site_(owner.sites->of(&key_of<task_part>)), budget_(budget) {}
+      : bag_part(owner, of), site_(owner.loops.sites->of(&key_of<task_part>)), budget_(budget) {}
   ~task_part() = default;
   task_part(const task_part&) = delete;
   task_part& operator=(const task_part&) = delete;

@@ -37,37 +37,54 @@ struct group_run {
 /// For workers without a thread.
 inline constexpr unsigned int none_in_flight = 0;
 
+/// What is said of the innermost activation of a worker, or of its root.
+struct innermost_part {
+  const void* frame = this;    ///< an address above all of its frames on the C++ stack; or one where no group lies
+  slot* floor = nullptr;       ///< where its tasks begin
+  loop_site* site = nullptr;   ///< of the chunk that it is in
+  unsigned int unwinding = 0;  ///< exceptions in flight on its thread when it began
+};
+
+/// The runs of groups on a worker's stack.
+struct group_part {
+  platform::local<slot*>
+      newest;                 ///< first slot of the newest; null: none. It may have ended, its slots are joined then
+  group_run* runs = nullptr;  ///< beside the slots: runs[i] is of the run that begins at base[i]
+};
+
+/// The loops and bags that a worker is in.
+struct loop_part {
+  loop_sites* sites = nullptr;
+  platform::local<loop_frame*> innermost;
+  const loop_frame* polled = nullptr;    ///< the one that is about to begin a chunk
+  loop_kind kind = loop_kind::standard;  ///< of loops that do not say
+};
+
+/// What those look at who may interrupt a worker; see worker/interrupter.hpp.
+struct asked_part {
+  platform::atomic<std::int64_t> since_ns{0};  ///< when it was asked to look; 0: not since it last did
+  platform::atomic<bool> has_nothing{true};    ///< it has looked, in vain, and looks again when it has something
+  platform::atomic<std::int64_t> next_interrupt_ns{0};  ///< not before that
+};
+
 struct alignas(64) worker_core {
   platform::local<slot*> head;   ///< one past the newest task
-  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, newest_run)
-  slot* end = nullptr;           ///< end of the task stack
-  scheduler* home = nullptr;     ///< the scheduler this worker belongs to
-  /// Of the taken task or root it is in: an address above all frames of that on the C++ stack. None: where no group
-  /// lies.
-  const void* frame = this;
-  /// First slot of the newest run of a group; null: none. It may have ended, its slots are joined then.
-  platform::local<slot*> newest_run;
+  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, groups.newest)
   platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
+  slot* end = nullptr;           ///< end of the task stack
   slot* base = nullptr;          ///< first slot of the task stack; any thread
-  group_run* runs = nullptr;     ///< beside the slots: runs[i] is of the run that begins at base[i]
-  slot* floor = nullptr;         ///< where the tasks of its innermost activation begin
+  scheduler* home = nullptr;     ///< the scheduler this worker belongs to
+  innermost_part inner;
+  group_part groups;
+  loop_part loops;
   const unsigned int* in_flight = &none_in_flight;  ///< exceptions in flight on its thread
-  unsigned int unwinding = 0;                       ///< the same when its innermost activation began
-  loop_sites* sites = nullptr;
-  loop_site* site = nullptr;             ///< of the chunk it is in
-  platform::local<loop_frame*> loops;    ///< the innermost of those in progress
-  const loop_frame* polled = nullptr;    ///< the loop that is about to begin a chunk
-  std::uint64_t epoch = 0;               ///< the newest number given to an activation, a loop or a piece
-  loop_kind kind = loop_kind::standard;  ///< of loops that do not say
-  platform::local<bool> busy{true};      ///< in the scheduler's own code, which must not be interrupted
+  std::uint64_t epoch = 0;                          ///< the newest number given to an activation, a loop or a piece
+  platform::local<bool> busy{true};                 ///< in the scheduler's own code, which must not be interrupted
 
   /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner
   /// then looks at is ordered by the policy's own operations.
   alignas(64) platform::atomic<slot*> attention{nullptr};
-  // What those look at who may interrupt it; see worker/interrupter.hpp.
-  platform::atomic<std::int64_t> asked_ns{0};  ///< when it was asked to look; 0: not since it last did
-  platform::atomic<bool> has_nothing{true};    ///< it has looked, had nothing to give, and looks again when it has
-  platform::atomic<std::int64_t> next_interrupt_ns{0};  ///< not before that
+  asked_part asked;
 
   /// The policy moves the split point.
   void set_split(slot* to) noexcept {
@@ -77,27 +94,27 @@ struct alignas(64) worker_core {
   void set_guard() noexcept {
     for (;;) {
       slot* const s = split.load();
-      slot* const run = newest_run.load();
+      slot* const run = groups.newest.load();
       guard.store(std::less<>{}(s, run) ? run : s);
       platform::signal_fence();
       if (split.load() == s) return;  // else an interrupt has moved it, and the guard that it had set is overwritten
     }
   }
-  [[nodiscard]] group_run& run_at(const slot* first) const noexcept { return runs[first - base]; }
+  [[nodiscard]] group_run& run_at(const slot* first) const noexcept { return groups.runs[first - base]; }
   /// A run begins at head.
   void begin_run(slot* first, slot* older_first, slot* older_last) noexcept {
     group_run& run = run_at(first);
-    run.outer = newest_run.load();
+    run.outer = groups.newest.load();
     run.older_first = older_first;
     run.older_last = older_last;
     platform::signal_fence();
-    newest_run.store(first);
+    groups.newest.store(first);
     guard.store(first);  // no task is newer, and an interrupt moves split only up to head
   }
   /// The run that begins there has no task left. Below newer runs it stays in the list until its slots go.
   void end_run(const slot* first) noexcept {
-    if (newest_run.load() != first) return;
-    newest_run.store(run_at(first).outer);
+    if (groups.newest.load() != first) return;
+    groups.newest.store(run_at(first).outer);
     set_guard();
   }
 
@@ -155,11 +172,11 @@ inline std::uint64_t next_number(worker_core& w) noexcept {
 /// The calling worker is in a chunk of a loop or reduction, and says so to the one around it.
 class inside_site {
  public:
-  inside_site(worker_core& w, loop_site& site) noexcept : w_(w), outer_(w.site) {
+  inside_site(worker_core& w, loop_site& site) noexcept : w_(w), outer_(w.inner.site) {
     if (outer_ != nullptr) outer_->contains_loops();
-    w.site = &site;
+    w.inner.site = &site;
   }
-  ~inside_site() { w_.site = outer_; }
+  ~inside_site() { w_.inner.site = outer_; }
   inside_site(const inside_site&) = delete;
   inside_site& operator=(const inside_site&) = delete;
 
@@ -207,7 +224,7 @@ run_result run_in_use(task& t, run_by who);
 /// Is the newest slot of the innermost activation a joined one?
 inline bool top_is_joined(const worker_core& w) noexcept {
   const slot* const head = w.head.load();
-  return head != w.floor && (head - 1)->run.load() == &run_joined;
+  return head != w.inner.floor && (head - 1)->run.load() == &run_joined;
 }
 /// For contracts: are only joined slots above `s`?
 inline bool only_joined_above(const worker_core& w, const slot* s) noexcept {

@@ -7,7 +7,7 @@
 #include <filch/platform/memory.hpp>
 
 #include "platform/thread.hpp"
-#include "platform/vm/explorer/explorer.hpp"
+#include "vm/explorer/explorer.hpp"
 
 namespace filch::fuzz {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "interpret.hpp"
-#include "platform/vm/explorer/explorer.hpp"
+#include "vm/explorer/explorer.hpp"
 
 namespace filch::fuzz {
 namespace {

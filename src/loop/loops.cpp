@@ -1,0 +1,166 @@
+// What loops call off their fast path: docs/protocols/loops.md.
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/reduction_tree.hpp>
+#include <filch/detail/run_loop.hpp>
+
+#include "loop/carve.hpp"
+#include "loop/eager.hpp"
+#include "loop/keep_offered.hpp"
+#include "platform/clock.hpp"
+#include "worker/policy.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/slow_path.hpp"
+#include "worker/striped_mutex.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+namespace {
+
+/// Iterations from there on need not run.
+void cut(loop_whole& whole, std::uint64_t at) noexcept {
+  std::uint64_t before = whole.cut_at.load(std::memory_order_relaxed);                              // [LW1]
+  while (at < before && !whole.cut_at.compare_exchange_weak(before, at, std::memory_order_relaxed,  // [LW1]
+                                                            std::memory_order_relaxed)) {
+  }
+}
+
+/// A new version whose last bit is another.
+std::uint64_t version_after(worker& w, seen_piece seen) noexcept {
+  const std::uint64_t version = w.new_epoch();
+  return (version ^ task_state::unpack(seen.word).epoch) % 2 != 0 ? version : w.new_epoch();
+}
+
+/// Takes the frame's newest piece back, or the lower part of it. False: none of its pieces is on offer.
+bool take_back_newest(worker& w, loop_frame& f) noexcept {
+  for (piece** link = &f.newest; *link != nullptr; link = &(*link)->older) {
+    piece& p = **link;
+    while (const seen_piece seen = piece_pool::on_offer(p)) {
+      const piece_start start = seen.start();
+      const std::uint64_t high = p.high.load();
+      const piece_start rest = rest_of_piece(*f.whole, start, high);
+      if (rest.low == high) {
+        if (!w.pieces.take_back(seen)) continue;
+        *link = p.older;
+        w.pieces.put(p);
+        w.common.policy.piece_taken_back(w);
+      } else {
+        if (!piece_pool::shorten(seen, rest, version_after(w, seen))) continue;
+      }
+      w.count(&counters::transactions);
+      f.next.store(start.low);
+      f.last.store(rest.low);
+      f.chunks = start.chunks - rest.chunks;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Waits for the frame's pieces, none of which is on offer any more. True: a part of one, which the worker that had it
+/// put on offer in its turn, is the frame's interval now.
+bool wait_for_pieces(worker& w, loop_frame& f, loop_frame* adopter) noexcept {
+  while (f.newest != nullptr) {
+    piece& p = *f.newest;
+    if (wait_for(w, p, adopter) == join_result::reclaimed) return true;
+    f.newest = p.older;
+    w.pieces.put(p);
+  }
+  return false;
+}
+
+}  // namespace
+
+chunk_timer::chunk_timer() noexcept : since_(platform::now_ns()) {}
+
+std::int64_t chunk_timer::ns() const noexcept { return platform::now_ns() - since_; }
+
+void check_kind(const worker_core& w, loop_kind kind) {
+  const common_parts& common = static_cast<const worker&>(w).common;
+  if (kind != loop_kind::standard || common.policy.can_be_asked()) return;
+  throw std::invalid_argument("filch: loop 'standard' does not go with policy '" + std::string(common.policy_name) +
+                              "', whose owners nobody can ask for work; use another way to split the loop or policy "
+                              "'standard'");
+}
+
+void begin_eager(worker_core& core, loop_frame& f, part_origin origin) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  if (begin_eagerly(w, f, origin)) w.common.sleepers.offered(w);
+}
+
+void attend_loop(worker_core& core, loop_frame& f) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  loop_whole& whole = *f.whole;
+  if (whole.stop != nullptr && whole.stop->stop_requested()) cut(whole, 0);
+  const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
+  if (cut_at < f.last.load()) f.last.store(std::max(f.next.load(), cut_at));
+  w.loops.polled = &f;
+  answer(w);
+  if (f.polls && is_lazy(whole.kind)) keep_offered(w, whole.kind);
+  w.loops.polled = nullptr;
+}
+
+bool continue_loop(worker_core& core, loop_frame& f) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  loop_whole& whole = *f.whole;
+  for (;;) {
+    if (whole.kind == loop_kind::dynamic && next_handed_out(f)) return true;
+    if (!take_back_newest(w, f)) break;
+    const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
+    f.last.store(std::max(f.next.load(), std::min(f.last.load(), cut_at)));
+    if (f.next.load() == f.last.load()) continue;
+    w.count(&counters::coalesced);
+    if (!f.gives) begin_eager(w, f, part_origin::taken_back);
+    return true;
+  }
+  w.count(&counters::synchronizations);
+  // The chunks of `dynamic` are not in its pieces.
+  if (!wait_for_pieces(w, f, whole.kind == loop_kind::dynamic ? nullptr : &f)) return false;
+  if (!f.gives) begin_eager(w, f, part_origin::stolen);
+  return true;
+}
+
+void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  loop_whole& whole = *f.whole;
+  {
+    const std::lock_guard lock(w.common.mutexes.of(&whole));
+    if (whole.error == nullptr || at < whole.error_at) {
+      whole.error = std::current_exception();
+      whole.error_at = at;
+    }
+  }
+  cut(whole, at);
+  // What the frame has left, here and in pieces, is above.
+  f.next.store(f.last.load());
+  while (take_back_newest(w, f)) f.next.store(f.last.load());
+  wait_for_pieces(w, f, nullptr);
+}
+
+left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
+  const std::lock_guard lock(static_cast<worker&>(core).common.mutexes.of(this));
+  for (left_value** link = &values_; *link != nullptr; link = &(*link)->next) {
+    left_value* const other = *link;
+    if (!other->node.is_sibling_of(mine.node)) continue;
+    *link = other->next;
+    return other;
+  }
+  mine.next = values_;
+  values_ = &mine;
+  return nullptr;
+}
+
+void rethrow_from(loop_whole& whole) {
+  if (whole.error != nullptr) std::rethrow_exception(std::exchange(whole.error, nullptr));
+}
+
+}  // namespace filch::detail

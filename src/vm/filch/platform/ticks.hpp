@@ -1,0 +1,13 @@
+// The platform seam, part three, on the virtual machine: a tick is a nanosecond.
+#pragma once
+
+#include <cstdint>
+
+#include "vm/world.hpp"
+
+namespace filch::platform {
+
+inline std::uint64_t ticks() noexcept { return static_cast<std::uint64_t>(vm::world::current()->now_ns()); }
+inline std::uint64_t ticks_of_some_us() noexcept { return 5'000; }
+
+}  // namespace filch::platform

@@ -1,0 +1,28 @@
+#include <utility>
+
+#include <filch/vm/simulation.hpp>
+
+#include "vm/machine/many_core.hpp"
+
+namespace filch::vm {
+
+using platform::vm::many_core;
+
+simulation::simulation(const machine_description& machine, std::uint64_t seed, int threads)
+    : world_(std::make_unique<many_core>(machine, seed, threads)) {}
+
+simulation::~simulation() = default;
+
+void simulation::run(std::function<void()> program) { world_->run(std::move(program)); }
+
+double now_s() {
+  const many_core* const world = many_core::current();
+  return world == nullptr ? 0 : world->now_s();
+}
+
+std::size_t stack_left() {
+  const many_core* const world = many_core::current();
+  return world == nullptr ? 0 : world->stack_left();
+}
+
+}  // namespace filch::vm

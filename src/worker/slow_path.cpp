@@ -1,0 +1,130 @@
+// The slow paths of push and join: what the inlined fast path of worker_core.hpp calls when it may not go on.
+#include "worker/slow_path.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include <filch/task_group.hpp>
+
+#include "worker/policy.hpp"
+
+namespace filch::detail {
+
+constinit worker_core foreign_worker{};
+constinit thread_local worker_core* self = &foreign_worker;
+
+void answer(worker& w) noexcept {
+  if (!w.must_attend(nullptr)) return;
+  w.forget_interrupts();
+  w.common.policy.answer(w);
+}
+
+void attend(worker_core& core) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  answer(w);  // unless an interrupt has done so meanwhile
+}
+
+void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept {
+  s.run.store(run);
+  s.context.store(context);
+  platform::signal_fence();
+  w.head.store(&s + 1);
+  if (w.must_attend(nullptr)) attend(w);
+}
+
+join_result join_in_place(worker& w, slot& s) noexcept {
+  return w.common.policy.reclaim(w, s) ? join_result::reclaimed : wait_for(w, s);
+}
+
+run_result run_joined(task& /*t*/, run_by /*who*/) { return run_result::done; }
+
+run_result run_in_use(task& /*t*/, run_by /*who*/) {
+  // Another body than run_joined has: functions are told apart by their addresses.
+  static_cast<void>(self->head.load());
+  return run_result::done;
+}
+
+join_result join_newest(worker& w, slot& s) noexcept {
+  if (w.split.load() <= &s) {
+    w.head.store(&s);
+    return join_result::reclaimed;
+  }
+  w.head.store(&s + 1);
+  const join_result how = join_in_place(w, s);
+  if (w.split.load() <= &s) {
+    w.head.store(&s);
+  } else {
+    w.common.policy.rejoin(w, s);
+  }
+  return how;
+}
+
+void leave_joined(worker& w, slot& s) noexcept {
+  // Offered as an empty task meanwhile: at most a thief's few instructions.
+  if (w.split.load() > &s) join_in_place(w, s);
+  s.run.store(&run_joined);
+}
+
+namespace {
+
+/// Takes the newest slot off, a joined one.
+void drop_newest(worker& w) noexcept {
+  slot& s = *(w.head.load() - 1);
+  w.end_run(&s);  // if it is the first of one
+  join_newest(w, s);
+}
+
+/// The fast path has put head on a slot. Puts it above the newest that is not joined. True: that is this slot.
+bool find_head_again(worker& w, slot& s) noexcept {
+  while (w.groups.newest.load() > &s && w.groups.newest.load()->run.load() == &run_joined)
+    w.end_run(w.groups.newest.load());
+  slot* head = std::max(&s + 1, w.split.load());
+  slot* const run = w.groups.newest.load();
+  if (run > &s) head = std::max(head, end_of_run(*run));
+  w.head.store(head);
+  while (w.head.load() != &s + 1 && top_is_joined(w)) drop_newest(w);
+  return w.head.load() == &s + 1;
+}
+
+}  // namespace
+
+void drop_joined(worker_core& core) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  while (top_is_joined(w)) drop_newest(w);
+}
+
+join_result join_guarded(worker_core& core, slot& s) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  if (find_head_again(w, s)) return join_newest(w, s);
+  const join_result how = w.split.load() > &s ? join_in_place(w, s) : join_result::reclaimed;
+  leave_joined(w, s);
+  return how;
+}
+
+bool regain(worker_core& core, slot& s) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  if (!find_head_again(w, s)) return false;
+  join_newest(w, s);  // at most a thief has run the empty task
+  return true;
+}
+
+void settle(worker_core& core, slot* base) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  while (w.head.load() != base) {
+    assert(top_is_joined(w));
+    drop_newest(w);
+  }
+}
+
+join_result abandon(worker_core& w, slot& s) noexcept {
+  w.head.store(&s);
+  platform::signal_fence();
+  return w.guard.load() > &s ? join_guarded(w, s) : join_result::reclaimed;
+}
+
+}  // namespace filch::detail

@@ -1,0 +1,30 @@
+// The slow paths of push and join, as the constructs of the scheduler use them beside the fast path of worker_core.hpp.
+#pragma once
+
+#include <filch/detail/worker_core.hpp>
+
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+
+/// Owner, in a busy section. Answers who asks, if anybody does.
+void answer(worker& w) noexcept;
+
+/// Has the frame anything that its owner can begin: iterations, items, a task?
+[[nodiscard]] bool has_work(const loop_frame& f) noexcept;
+
+/// Waits until a taken task is done and helps with it meanwhile. `reclaimed`: nobody had begun it, and it is the
+/// owner's again, who has to run it. With an `adopter`, a frame of the loop or bag that the task is a piece of,
+/// `reclaimed`: some part of that is the frame's work now.
+join_result wait_for(worker& w, task& t, loop_frame* adopter = nullptr) noexcept;
+
+/// Joins the newest task of the stack and takes it off. `reclaimed`: the owner has to run it.
+join_result join_newest(worker& w, slot& s) noexcept;
+
+/// Joins an offered task without taking it off the stack, where newer ones may lie above it.
+join_result join_in_place(worker& w, slot& s) noexcept;
+
+/// A slot below newer tasks, private or joined, has no task any more. It goes when it is the newest.
+void leave_joined(worker& w, slot& s) noexcept;
+
+}  // namespace filch::detail

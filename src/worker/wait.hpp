@@ -1,0 +1,74 @@
+// Waiting: the one loop in which a worker looks for something to run, and sleeps when there is nothing.
+//
+// Four things wait: a worker without work, the join of a task, the wait for the detached tasks of a group, and the caller
+// of a bag that compares counts. They differ in what they wait for, in what they may run meanwhile, and in who wakes
+// them. Each is a class with these members, which the waiting worker calls in a busy section:
+//
+//   bool over()       is it over? The first question, and again after everything that has happened
+//   bool help()       tries once to run something; false: found nothing
+//   void answer()     answers workers that ask this one for work
+//   bool interrupt()  interrupts those who have not answered for too long; false: nobody
+//   bool sleep()      announces it, looks once more, and sleeps; false: there is nobody to wake it, so it did not
+//
+// What may be run in help() is each one's own business, and what makes waiting safe (docs/protocols/wait.md); that no
+// wake-up is lost is that of sleep() (docs/protocols/sleep.md).
+#pragma once
+
+#include "worker/patience.hpp"
+#include "worker/policy.hpp"
+#include "worker/sleepers.hpp"
+#include "worker/slow_path.hpp"
+#include "worker/worker.hpp"
+
+namespace filch {
+
+template <class Waiting>
+void wait_until_over(Waiting& waiting) noexcept {
+  patience spinning = patience::of_searches();
+  while (!waiting.over()) {
+    if (waiting.help()) {
+      spinning.begin();
+      continue;
+    }
+    waiting.answer();
+    if (spinning.go_on()) continue;
+    if (waiting.interrupt() || waiting.sleep()) spinning.begin();
+  }
+}
+
+/// What waits inside of a task have in common.
+class task_waits {
+ public:
+  explicit task_waits(worker& w) noexcept : w_(w) {}
+  ~task_waits() { w_.occupied(); }
+  task_waits(const task_waits&) = delete;
+  task_waits& operator=(const task_waits&) = delete;
+
+  void answer() noexcept {
+    if (w_.must_attend(w_.head.load())) detail::attend(w_);
+  }
+
+ protected:
+  /// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work; or until the time
+  /// deadline_ns() (now_ns()). Not if over(), which is called when whoever makes it true knows that the worker is about
+  /// to sleep. The deadline is found after that, since over() may ask somebody who is to be interrupted then. The
+  /// worker answers before it falls asleep.
+  template <class Over, class Deadline>
+  void doze_unless(Over over, Deadline deadline_ns) noexcept {
+    // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other. And
+    // before what over() looks at.
+    w_.wait.dozing.store(true, std::memory_order_seq_cst);
+    w_.common.sleepers.begin_wait();
+    if (!over()) {
+      if (w_.attention.load(std::memory_order_seq_cst) == nullptr) detail::attend(w_);  // [AT2]
+      w_.count(&counters::parks);
+      w_.parker.park_until(deadline_ns());
+    }
+    w_.common.sleepers.end_wait();
+    w_.wait.dozing.store(false, std::memory_order_relaxed);  // a wake-up too many does no harm
+  }
+
+  worker& w_;
+};
+
+}  // namespace filch

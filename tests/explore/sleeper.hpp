@@ -1,0 +1,17 @@
+// A wait of which nothing is known but that somebody wakes the worker, or asks it for work.
+#pragma once
+
+#include "worker/interrupter.hpp"
+#include "worker/wait.hpp"
+
+namespace filch::explore {
+
+class sleeper : public task_waits {
+ public:
+  using task_waits::task_waits;
+  void sleep() noexcept {
+    doze_unless([] { return false; }, [] { return interrupter::never; });
+  }
+};
+
+}  // namespace filch::explore
