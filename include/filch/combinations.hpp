@@ -1,6 +1,7 @@
 // Which policies, joins and ways of splitting loops exist, and which of them go together: the one table.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,11 +16,19 @@ struct combination {
   std::string_view default_join;
   std::vector<loop_kind> loops;
   loop_kind default_loop;
+  /// Members of `options` that mean something to this policy, and not to all: "steal_half", "deal_interval_ns".
+  std::vector<std::string_view> options;
   std::string_view summary;
 };
 
 /// The name by which a way to split loops is chosen: "standard", "auto", "lazy_breadth". Empty for `inherited`.
 std::string_view name_of(loop_kind kind);
+
+/// Does that member of `options` mean anything to the policy? So it is for those that no policy's row names.
+bool goes_with(std::string_view option, const combination& policy);
+
+/// The policies that an option goes with, for messages: "lace, receiver or sender".
+std::string policies_with(std::string_view option);
 
 /// All policies, in the order of the documentation.
 const std::vector<combination>& combinations();

@@ -11,15 +11,8 @@
 #include <filch/combinations.hpp>
 #include <filch/topology.hpp>
 
-#include "join/leapfrog.hpp"
-#include "join/random_join.hpp"
-#include "join/transitive.hpp"
 #include "platform/usable.hpp"
-#include "policy/chase_lev.hpp"
-#include "policy/lace.hpp"
-#include "policy/lazy.hpp"
-#include "policy/receiver.hpp"
-#include "policy/sender.hpp"
+#include "policy/table.hpp"
 #include "victim/random_victim.hpp"
 
 namespace filch {
@@ -95,12 +88,6 @@ std::string join_of(const said& join, const combination& with) {
   return join.value;
 }
 
-bool is_lazy_policy(std::string_view name) { return name.starts_with("lazy_"); }
-bool is_receiver(std::string_view name) { return name == "receiver" || name == "receiver_blocking"; }
-bool can_steal_half(std::string_view name) {
-  return name == "lace" || name == "standard" || name == "sender" || is_receiver(name);
-}
-
 /// An option that is a time in nanoseconds.
 struct interval_option {
   const char* name;
@@ -108,34 +95,21 @@ struct interval_option {
   const char* what;  ///< a value out of range is none
   std::int64_t least;
   std::int64_t otherwise;
-  bool (*suits)(std::string_view policy);
-  const char* policies;  ///< that it suits
 };
 constexpr std::int64_t longest_interval_ns = 1'000'000'000;
-constexpr interval_option deal_interval{"deal_interval_ns",
-                                        "FILCH_DEAL_INTERVAL_NS",
-                                        "time between two deals",
-                                        1,
-                                        30'000,
-                                        [](std::string_view policy) { return policy == "sender"; },
-                                        "policy sender"};
-constexpr interval_option interrupt_after{
-    "interrupt_after_ns",
-    "FILCH_INTERRUPT_AFTER_NS",
-    "time to wait before an interrupt",
-    0,
-    0,
-    [](std::string_view policy) { return policy != "chase_lev" && !is_lazy_policy(policy); },
-    "policy standard, lace, receiver, receiver_blocking or sender"};
-constexpr interval_option interrupt_every{"interrupt_every_ns",
-                                          "FILCH_INTERRUPT_EVERY_NS",
-                                          "time between two interrupts",
-                                          0,
-                                          0,
-                                          [](std::string_view policy) { return policy == "sender"; },
-                                          "policy sender"};
+constexpr interval_option deal_interval{"deal_interval_ns", "FILCH_DEAL_INTERVAL_NS", "time between two deals", 1,
+                                        30'000};
+constexpr interval_option interrupt_after{"interrupt_after_ns", "FILCH_INTERRUPT_AFTER_NS",
+                                          "time to wait before an interrupt", 0, 0};
+constexpr interval_option interrupt_every{"interrupt_every_ns", "FILCH_INTERRUPT_EVERY_NS",
+                                          "time between two interrupts", 0, 0};
 
-std::int64_t interval_of(const interval_option& option, std::optional<std::int64_t> chosen, std::string_view policy) {
+void require(std::string_view option, const std::string& said, const combination& policy) {
+  if (goes_with(option, policy)) return;
+  reject(said + " does not go with policy '" + std::string(policy.policy) + "'; use policy " + policies_with(option));
+}
+
+std::int64_t interval_of(const interval_option& option, std::optional<std::int64_t> chosen, const combination& policy) {
   const auto check = [&](std::int64_t ns, const std::string& where, const std::string& text) {
     if (ns < option.least || ns > longest_interval_ns) {
       reject(where + " '" + text + "' is no " + option.what + "; use " + std::to_string(option.least) + " to " +
@@ -143,15 +117,12 @@ std::int64_t interval_of(const interval_option& option, std::optional<std::int64
     }
     return ns;
   };
-  const bool suits = option.suits(policy);
   if (chosen) {
     const std::string text = std::to_string(*chosen);
-    if (!suits) {
-      reject(std::string(option.name) + " '" + text + "' does not go with policy '" + std::string(policy) + "'; use " +
-             option.policies);
-    }
+    require(option.name, std::string(option.name) + " '" + text + "'", policy);
     return check(*chosen, option.name, text);
   }
+  const bool suits = goes_with(option.name, policy);
   const std::string text = environment(option.variable);
   if (text.empty()) return suits ? option.otherwise : 0;
   std::int64_t ns = 0;
@@ -172,54 +143,24 @@ loop_kind loop_of(const said& loop, const combination& with) {
   return *found;
 }
 
-std::unique_ptr<join_strategy> make_join(std::string_view name) {
-  if (name == "leapfrog") return std::make_unique<leapfrog>();
-  if (name == "random") return std::make_unique<random_join>();
-  return std::make_unique<transitive>();
-}
-
 }  // namespace
 
-const std::vector<combination>& combinations() {
-  using enum loop_kind;
-  const std::vector<std::string_view> joins{"transitive", "leapfrog", "random"};
-  const std::vector<loop_kind> eager{automatic, simple, work_first, help_first, fixed, dynamic};
-  const std::vector<loop_kind> lazy{lazy_breadth, lazy_depth, lazy_depth2};
-  std::vector<loop_kind> all{loop_kind::standard};
-  all.insert(all.end(), lazy.begin(), lazy.end());
-  all.insert(all.end(), eager.begin(), eager.end());
-  std::vector<loop_kind> unasked(all.begin() + 1, all.end());
-  static const std::vector<combination> table{
-      {"standard", joins, "transitive", all, loop_kind::standard,
-       "the default: work is offered when somebody asks, the oldest first"},
-      {"lace", joins, "transitive", all, loop_kind::standard, "split deque in the task stack (Lace, 2014)"},
-      {"chase_lev", joins, "transitive", unasked, automatic, "every task visible at once (Chase-Lev, 2005)"},
-      {"lazy_breadth",
-       joins,
-       "transitive",
-       {lazy_breadth},
-       lazy_breadth,
-       "one piece or task on offer, of the oldest loop (BF-LS, 2014)"},
-      {"lazy_depth",
-       joins,
-       "transitive",
-       {lazy_depth},
-       lazy_depth,
-       "one piece or task on offer, of the innermost loop (DF-LS, 2014)"},
-      {"lazy_depth2",
-       joins,
-       "transitive",
-       {lazy_depth2},
-       lazy_depth2,
-       "two pieces or tasks on offer, of the innermost loop (DF2-LS, 2014)"},
-      {"receiver", joins, "transitive", all, loop_kind::standard,
-       "private deques: owners answer requests, idle workers decline them (Acar and others, 2013)"},
-      {"receiver_blocking", joins, "transitive", all, loop_kind::standard,
-       "private deques: the same, but idle workers block requests (appendix C)"},
-      {"sender", joins, "transitive", all, loop_kind::standard,
-       "private deques: busy workers deal to idle ones, now and then (Acar and others, 2013)"},
+bool goes_with(std::string_view option, const combination& policy) {
+  const auto names = [&](const combination& each) {
+    return std::find(each.options.begin(), each.options.end(), option) != each.options.end();
   };
-  return table;
+  return names(policy) || std::none_of(combinations().begin(), combinations().end(), names);
+}
+
+std::string policies_with(std::string_view option) {
+  std::string text;
+  std::string_view last;
+  for (const combination& each : combinations()) {
+    if (!goes_with(option, each)) continue;
+    if (!last.empty()) text += (text.empty() ? "" : ", ") + std::string(last);
+    last = each.policy;
+  }
+  return text.empty() ? std::string(last) : text + " or " + std::string(last);
 }
 
 std::string_view name_of(loop_kind kind) {
@@ -251,17 +192,11 @@ std::string_view name_of(loop_kind kind) {
 }
 
 configuration configure(const options& chosen) {
-  const combination& policy = policy_of(choice(chosen.policy, "FILCH_POLICY", "policy", "standard"));
+  const combination& policy = policy_of(choice(chosen.policy, "FILCH_POLICY", "policy", combinations().front().policy));
   const std::string join = join_of(choice(chosen.join, "FILCH_JOIN", "join", policy.default_join), policy);
   const loop_kind loop = loop_of(choice(chosen.loop, "FILCH_LOOP", "loop", name_of(policy.default_loop)), policy);
-  if (chosen.steal_half && !can_steal_half(policy.policy)) {
-    reject("steal_half does not go with policy '" + std::string(policy.policy) +
-           "'; use policy lace, standard, receiver, receiver_blocking or sender");
-  }
-  if (chosen.push_half && !is_lazy_policy(policy.policy)) {
-    reject("push_half does not go with policy '" + std::string(policy.policy) +
-           "'; use policy lazy_breadth, lazy_depth or lazy_depth2");
-  }
+  if (chosen.steal_half) require("steal_half", "steal_half", policy);
+  if (chosen.push_half) require("push_half", "push_half", policy);
   if (chosen.stack_bytes < least_stack_bytes || chosen.stack_bytes > most_stack_bytes) {
     reject("stack_bytes '" + std::to_string(chosen.stack_bytes) + "' is out of range; use " +
            std::to_string(least_stack_bytes) + " to " + std::to_string(most_stack_bytes));
@@ -272,27 +207,23 @@ configuration configure(const options& chosen) {
           loop,
           chosen.steal_half,
           chosen.push_half,
-          interval_of(deal_interval, chosen.deal_interval_ns, policy.policy),
-          interval_of(interrupt_after, chosen.interrupt_after_ns, policy.policy),
-          interval_of(interrupt_every, chosen.interrupt_every_ns, policy.policy),
+          interval_of(deal_interval, chosen.deal_interval_ns, policy),
+          interval_of(interrupt_after, chosen.interrupt_after_ns, policy),
+          interval_of(interrupt_every, chosen.interrupt_every_ns, policy),
           chosen.stack_bytes};
 }
 
 std::unique_ptr<policy> make_policy(const configuration& chosen) {
-  auto victims = std::make_unique<random_victim>();
-  auto joins = make_join(chosen.join);
-  if (chosen.policy == "chase_lev") return std::make_unique<chase_lev>(std::move(victims), std::move(joins));
-  if (is_lazy_policy(chosen.policy)) {
-    return std::make_unique<lazy>(std::move(victims), std::move(joins), rule_of(chosen.loop), chosen.push_half);
-  }
-  if (chosen.policy == "sender") {
-    return std::make_unique<sender>(std::move(victims), std::move(joins), chosen.deal_interval_ns, chosen.steal_half);
-  }
-  if (is_receiver(chosen.policy)) {
-    const auto how = chosen.policy == "receiver" ? receiver::acquiring::declining : receiver::acquiring::blocking;
-    return std::make_unique<receiver>(std::move(victims), std::move(joins), how, chosen.steal_half);
-  }
-  return std::make_unique<lace>(std::move(victims), std::move(joins), chosen.steal_half);
+  const auto row = std::find_if(policy_table().begin(), policy_table().end(),
+                                [&](const policy_row& each) { return each.name == chosen.policy; });
+  const auto join = std::find_if(join_table().begin(), join_table().end(),
+                                 [&](const join_row& each) { return each.name == chosen.join; });
+  return row->make({.victims = std::make_unique<random_victim>(),
+                    .join = join->make(),
+                    .loop = chosen.loop,
+                    .steal_half = chosen.steal_half,
+                    .push_half = chosen.push_half,
+                    .deal_interval_ns = chosen.deal_interval_ns});
 }
 
 }  // namespace filch

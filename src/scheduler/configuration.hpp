@@ -1,4 +1,4 @@
-// From the user's options and the environment to a policy object. The table of what exists and goes together is here.
+// From the user's options and the environment to a policy object; policy/table.hpp says what exists and goes together.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <filch/loop.hpp>
 #include <filch/scheduler.hpp>
 
-#include "policy/policy.hpp"
+#include "worker/policy.hpp"
 
 namespace filch {
 

@@ -52,7 +52,7 @@ TEST(configuration, bad_values_are_named_with_a_remedy) {
   EXPECT_THAT(complaint({.workers = 1025}), AllOf(HasSubstr("'1025'"), HasSubstr("use 1 to 1024")));
   EXPECT_THAT(complaint({.policy = "fifo"}), AllOf(HasSubstr("policy 'fifo' is unknown"), HasSubstr("chase_lev")));
   EXPECT_THAT(complaint({.join = "spin"}), AllOf(HasSubstr("join 'spin'"), HasSubstr("leapfrog")));
-  EXPECT_THAT(complaint({.policy = "chase_lev", .steal_half = true}), HasSubstr("use policy lace"));
+  EXPECT_THAT(complaint({.policy = "chase_lev", .steal_half = true}), HasSubstr("use policy standard, lace"));
   EXPECT_THAT(complaint({.policy = "lazy_depth", .steal_half = true}), HasSubstr("receiver"));
   for (const std::int64_t bad : {0, -1, -30'000}) {
     EXPECT_THAT(complaint({.policy = "sender", .deal_interval_ns = bad}),

@@ -90,18 +90,18 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
   const std::vector<configuration> configurations = filch_configurations(settings);
   if (configurations.size() != 1) reject(fmt::format("setting '{}' is more than one combination", name));
   const std::string& policy = configurations.front().policy;
-  const auto interval = [&](const char* key, bool (&suits)(const std::string&)) {
+  const auto interval = [&](const char* key, std::string_view option_name) {
     if (!object.contains(key)) return std::string{};
-    if (!suits(policy)) {
+    if (!may_use(option_name, policy)) {
       reject(fmt::format("setting '{}' has '{}', which policy '{}' does not go with", name, key, policy));
     }
     return text_of(object.at(key));
   };
   compared_setting setting{.name = name,
                            .way = object.value("way", ""),
-                           .delta = interval("delta", may_deal),
-                           .interrupt_after = interval("interrupt_after", may_be_asked),
-                           .interrupt_every = interval("interrupt_every", may_deal),
+                           .delta = interval("delta", deal_interval),
+                           .interrupt_after = interval("interrupt_after", interrupt_after),
+                           .interrupt_every = interval("interrupt_every", interrupt_every),
                            .config = configurations.front()};
   if (object.contains("runner")) {
     if (object.size() != 1) reject(fmt::format("setting '{}' has a runner and something else", name));

@@ -97,23 +97,26 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
 /// A time in nanoseconds for those policies that it means something to; so they can be compared with others.
 class interval {
  public:
+  /// `name`: of the member of filch::options.
   interval(std::string_view option, const std::optional<std::string>& text, int least,
-           const std::vector<std::string>& policies, bool (&suits)(const std::string&), std::string_view suitable)
-      : suits_(suits) {
+           const std::vector<std::string>& policies, std::string_view name)
+      : name_(name) {
     if (!text) {
       return;
     }
     constexpr int most_ns = 1'000'000'000;
     ns_ = parse_integer(option, *text, least, most_ns);
-    if (std::ranges::none_of(policies, suits)) {
+    if (std::ranges::none_of(policies, [&](const std::string& policy) { return may_use(name, policy); })) {
       throw std::invalid_argument(fmt::format("{} '{}' does not go with policy '{}'; use policy {}", option, *text,
-                                              fmt::join(policies, ","), suitable));
+                                              fmt::join(policies, ","), policies_with(name)));
     }
   }
-  [[nodiscard]] std::optional<int> of(const std::string& policy) const { return suits_(policy) ? ns_ : std::nullopt; }
+  [[nodiscard]] std::optional<int> of(const std::string& policy) const {
+    return may_use(name_, policy) ? ns_ : std::nullopt;
+  }
 
  private:
-  bool (&suits_)(const std::string&);
+  std::string_view name_;
   std::optional<int> ns_;
 };
 
@@ -135,11 +138,9 @@ void fill_in(configuration& config, const scheduler& made) {
   config.policy = made.policy();
   config.join = made.join();
   config.loop = made.loop();
-  if (may_deal(config.policy)) {
-    config.deal_interval_ns = made.deal_interval_ns();
-    config.interrupt_every_ns = made.interrupt_every_ns();
-  }
-  if (may_be_asked(config.policy)) config.interrupt_after_ns = made.interrupt_after_ns();
+  if (may_use(deal_interval, config.policy)) config.deal_interval_ns = made.deal_interval_ns();
+  if (may_use(interrupt_after, config.policy)) config.interrupt_after_ns = made.interrupt_after_ns();
+  if (may_use(interrupt_every, config.policy)) config.interrupt_every_ns = made.interrupt_every_ns();
 }
 
 std::string_view runner_name(bench::runner runner) { return runner_names.at(static_cast<std::size_t>(runner)); }
@@ -165,18 +166,19 @@ std::vector<loop_kind> known_loops() {
 }
 
 // A policy that was left open is the library's to check.
-bool may_deal(const std::string& policy) { return policy == "sender" || policy.empty(); }
-bool may_be_asked(const std::string& policy) { return policy != "chase_lev" && !policy.starts_with("lazy_"); }
+bool may_use(std::string_view option, std::string_view policy) {
+  const combination* const found = find_policy(policy);
+  return found == nullptr || goes_with(option, *found);
+}
 
 std::vector<configuration> filch_configurations(const filch_settings& settings) {
   const std::vector<std::string> policies = checked_names("--policy", settings.policies, require_policy);
   const std::vector<std::string> joins = checked_names("--join", settings.joins, require_join);
   const std::vector<std::string> loops = checked_names("--loop", settings.loops, require_loop);
   const std::vector<int> workers = worker_counts(settings.workers, settings.most);
-  const interval delta("--delta", settings.delta, 1, policies, may_deal, "sender");
-  const interval every("--interrupt-every", settings.interrupt_every, 0, policies, may_deal, "sender");
-  const interval after("--interrupt-after", settings.interrupt_after, 0, policies, may_be_asked,
-                       "standard, lace, receiver, receiver_blocking or sender");
+  const interval delta("--delta", settings.delta, 1, policies, deal_interval);
+  const interval every("--interrupt-every", settings.interrupt_every, 0, policies, interrupt_every);
+  const interval after("--interrupt-after", settings.interrupt_after, 0, policies, interrupt_after);
 
   std::vector<configuration> result;
   for (const std::string& policy : policies) {

@@ -63,10 +63,13 @@ struct filch_settings {
   int most = most_workers;  ///< largest number of workers that is accepted
 };
 
-/// Whether --delta and --interrupt-every, and --interrupt-after, mean something to the policy; to one that was left
-/// open they may.
-bool may_deal(const std::string& policy);
-bool may_be_asked(const std::string& policy);
+// Members of filch::options that not all policies go with.
+inline constexpr std::string_view deal_interval = "deal_interval_ns";
+inline constexpr std::string_view interrupt_after = "interrupt_after_ns";
+inline constexpr std::string_view interrupt_every = "interrupt_every_ns";
+
+/// Whether that option means something to the policy; to one that was left open it may.
+bool may_use(std::string_view option, std::string_view policy);
 
 /// Every combination of the given policies, joins, loops and worker counts. Throws std::invalid_argument for unknown
 /// names, and for a join or a loop that does not go with every policy (see filch::combinations).

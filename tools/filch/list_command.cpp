@@ -56,7 +56,7 @@ std::string_view summary_of(loop_kind kind) {
   return "";
 }
 
-std::vector<std::string_view> policies_with(loop_kind kind) {
+std::vector<std::string_view> policies_that_split(loop_kind kind) {
   std::vector<std::string_view> names;
   for (const combination& each : combinations()) {
     if (std::ranges::find(each.loops, kind) != each.loops.end()) {
@@ -92,7 +92,7 @@ std::string policies_text() {
 std::string loops_text() {
   text_table table({{"loop", left}, {"policies", left}, {"summary", left}});
   for (const loop_kind each : known_loops()) {
-    table.add_row({std::string{name_of(each)}, fmt::format("{}", fmt::join(policies_with(each), " ")),
+    table.add_row({std::string{name_of(each)}, fmt::format("{}", fmt::join(policies_that_split(each), " ")),
                    std::string{summary_of(each)}});
   }
   return table.to_string();
@@ -150,7 +150,7 @@ std::string list_json() {
   }
   for (const loop_kind each : known_loops()) {
     json["loops"].push_back(
-        {{"name", name_of(each)}, {"summary", summary_of(each)}, {"policies", policies_with(each)}});
+        {{"name", name_of(each)}, {"summary", summary_of(each)}, {"policies", policies_that_split(each)}});
   }
   for (const machine_name& each : machines()) {
     json["machines"].push_back({{"name", each.name}, {"summary", each.summary}});

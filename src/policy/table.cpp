@@ -1,0 +1,127 @@
+#include "policy/table.hpp"
+
+#include <utility>
+
+#include "join/leapfrog.hpp"
+#include "join/random_join.hpp"
+#include "join/transitive.hpp"
+#include "policy/chase_lev.hpp"
+#include "policy/lace.hpp"
+#include "policy/lazy.hpp"
+#include "policy/receiver.hpp"
+#include "policy/sender.hpp"
+
+namespace filch {
+namespace {
+
+using enum loop_kind;
+
+std::vector<loop_kind> with(loop_kind preferred, std::vector<loop_kind> others) {
+  std::erase(others, preferred);
+  others.insert(others.begin(), preferred);
+  return others;
+}
+
+/// Of policies without requests.
+std::vector<loop_kind> unasked() {
+  return {lazy_breadth, lazy_depth, lazy_depth2, automatic, simple, work_first, help_first, fixed, dynamic};
+}
+std::vector<loop_kind> all() { return with(standard, unasked()); }
+
+std::unique_ptr<policy> make_lace(policy_parts p) {
+  return std::make_unique<lace>(std::move(p.victims), std::move(p.join), p.steal_half);
+}
+std::unique_ptr<policy> make_lazy(policy_parts p) {
+  return std::make_unique<lazy>(std::move(p.victims), std::move(p.join), rule_of(p.loop), p.push_half);
+}
+template <receiver::acquiring How>
+std::unique_ptr<policy> make_receiver(policy_parts p) {
+  return std::make_unique<receiver>(std::move(p.victims), std::move(p.join), How, p.steal_half);
+}
+
+}  // namespace
+
+const std::vector<policy_row>& policy_table() {
+  static const std::vector<policy_row> table{
+      {.name = "standard",
+       .summary = "the default: work is offered when somebody asks, the oldest first",
+       .loops = all(),
+       .options = {"steal_half", "interrupt_after_ns"},
+       .make = &make_lace},
+      {.name = "lace",
+       .summary = "split deque in the task stack (Lace, 2014)",
+       .loops = all(),
+       .options = {"steal_half", "interrupt_after_ns"},
+       .make = &make_lace},
+      {.name = "chase_lev",
+       .summary = "every task visible at once (Chase-Lev, 2005)",
+       .loops = with(automatic, unasked()),
+       .options = {},
+       .make = [](policy_parts p) -> std::unique_ptr<policy> {
+         return std::make_unique<chase_lev>(std::move(p.victims), std::move(p.join));
+       }},
+      {.name = "lazy_breadth",
+       .summary = "one piece or task on offer, of the oldest loop (BF-LS, 2014)",
+       .loops = {lazy_breadth},
+       .options = {"push_half"},
+       .make = &make_lazy},
+      {.name = "lazy_depth",
+       .summary = "one piece or task on offer, of the innermost loop (DF-LS, 2014)",
+       .loops = {lazy_depth},
+       .options = {"push_half"},
+       .make = &make_lazy},
+      {.name = "lazy_depth2",
+       .summary = "two pieces or tasks on offer, of the innermost loop (DF2-LS, 2014)",
+       .loops = {lazy_depth2},
+       .options = {"push_half"},
+       .make = &make_lazy},
+      {.name = "receiver",
+       .summary = "private deques: owners answer requests, idle workers decline them (Acar and others, 2013)",
+       .loops = all(),
+       .options = {"steal_half", "interrupt_after_ns"},
+       .make = &make_receiver<receiver::acquiring::declining>},
+      {.name = "receiver_blocking",
+       .summary = "private deques: the same, but idle workers block requests (appendix C)",
+       .loops = all(),
+       .options = {"steal_half", "interrupt_after_ns"},
+       .make = &make_receiver<receiver::acquiring::blocking>},
+      {.name = "sender",
+       .summary = "private deques: busy workers deal to idle ones, now and then (Acar and others, 2013)",
+       .loops = all(),
+       .options = {"steal_half", "interrupt_after_ns", "interrupt_every_ns", "deal_interval_ns"},
+       .make = [](policy_parts p) -> std::unique_ptr<policy> {
+         return std::make_unique<sender>(std::move(p.victims), std::move(p.join), p.deal_interval_ns, p.steal_half);
+       }},
+  };
+  return table;
+}
+
+const std::vector<join_row>& join_table() {
+  static const std::vector<join_row> table{
+      {"transitive", []() -> std::unique_ptr<join_strategy> { return std::make_unique<transitive>(); }},
+      {"leapfrog", []() -> std::unique_ptr<join_strategy> { return std::make_unique<leapfrog>(); }},
+      {"random", []() -> std::unique_ptr<join_strategy> { return std::make_unique<random_join>(); }},
+  };
+  return table;
+}
+
+const std::vector<combination>& combinations() {
+  static const std::vector<combination> all = [] {
+    std::vector<std::string_view> joins;
+    for (const join_row& join : join_table()) joins.push_back(join.name);
+    std::vector<combination> made;
+    for (const policy_row& row : policy_table()) {
+      made.push_back({.policy = row.name,
+                      .joins = joins,
+                      .default_join = joins.front(),
+                      .loops = row.loops,
+                      .default_loop = row.loops.front(),
+                      .options = row.options,
+                      .summary = row.summary});
+    }
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace filch
