@@ -1,34 +1,37 @@
 #include "loop/adopt.hpp"
 
 #include <filch/detail/bag_part.hpp>
+#include <filch/detail/loop_frame.hpp>
 
 #include "loop/share_bag.hpp"
 
 namespace filch {
 namespace {
 
-const void* whole_of(const detail::loop_frame& f) noexcept {
-  return f.bag != nullptr ? static_cast<const void*>(&f.bag->whole) : f.whole;
+const void* whole_of(const detail::work_share& f) noexcept {
+  if (f.is_bag) return &static_cast<const detail::bag_part&>(f).whole;
+  return static_cast<const detail::loop_frame&>(f).whole;
 }
 
 }  // namespace
 
-bool is_part_of_same(const piece& p, const detail::loop_frame& f) noexcept {
+bool is_part_of_same(const piece& p, const detail::work_share& f) noexcept {
   // [PP13] relaxed: should the record be used again by now, taking it fails.
   return p.whole.load(std::memory_order_relaxed) == whole_of(f);
 }
 
-bool adopt(worker& w, seen_piece seen, worker& owner, detail::loop_frame& into) noexcept {
+bool adopt(worker& w, seen_piece seen, worker& owner, detail::work_share& into) noexcept {
   // There is no activation with that number, so nobody looks for anything here.
   if (!piece_pool::take(seen, w.taken_in_passing())) return false;
-  if (into.bag != nullptr) {
-    adopt_chunk(w, *into.bag, *seen.p, owner);
+  if (into.is_bag) {
+    adopt_chunk(w, static_cast<detail::bag_part&>(into), *seen.p, owner);
     return true;
   }
+  auto& loop = static_cast<detail::loop_frame&>(into);
   const piece_start start = seen.start();
-  into.next.store(start.low);
-  into.last.store(seen.p->high.load());
-  into.chunks = start.chunks;
+  loop.next.store(start.low);
+  loop.last.store(seen.p->high.load());
+  loop.chunks = start.chunks;
   worker::finish(*seen.p, owner, detail::run_result::done);
   return true;
 }

@@ -3,18 +3,18 @@
 // workers take from each other in turn.
 #pragma once
 
-#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/work_share.hpp>
 
 #include "worker/worker.hpp"
 
 namespace filch {
 
-/// Is the piece, as it was seen, a part of the same loop or bag as the frame?
-[[nodiscard]] bool is_part_of_same(const piece& p, const detail::loop_frame& f) noexcept;
+/// Is the piece, as it was seen, a part of the same loop or bag as the share?
+[[nodiscard]] bool is_part_of_same(const piece& p, const detail::work_share& f) noexcept;
 
-/// Owner of the frame `into`, which has no work and waits for its pieces. Takes a piece of the same loop or bag, makes
-/// what it consists of the frame's work, and says that the piece is done: `owner`, who cut it off, has nothing more to
+/// Owner of the share `into`, which has no work and waits for its pieces. Takes a piece of the same loop or bag, makes
+/// what it consists of the share's work, and says that the piece is done: `owner`, who cut it off, has nothing more to
 /// do with it. False: somebody else was faster.
-bool adopt(worker& w, seen_piece seen, worker& owner, detail::loop_frame& into) noexcept;
+bool adopt(worker& w, seen_piece seen, worker& owner, detail::work_share& into) noexcept;
 
 }  // namespace filch

@@ -21,7 +21,7 @@ worker& owner_of(bag_part& part) noexcept { return static_cast<worker&>(part.w);
 
 /// Waits for the pieces that others have. True: the part has work again, a chunk that one of them put on offer in its
 /// turn.
-bool wait_for_taken(worker& w, bag_part& part, loop_frame* adopter) noexcept {
+bool wait_for_taken(worker& w, bag_part& part, work_share* adopter) noexcept {
   while (part.taken != nullptr) {
     piece& p = *part.taken;
     if (wait_for(w, p, adopter) == join_result::reclaimed) return true;
@@ -46,7 +46,7 @@ void drop_all(worker& w, bag_part& part) noexcept {
 void begin_items(worker& w, bag_part& part) noexcept {
   // Not where all that can be said is no, as before the first step of a task.
   if (part.size() > 1) {
-    w.loops.polled = &part.frame;
+    w.loops.polled = &part;
     answer(w);
     w.loops.polled = nullptr;
   }
@@ -104,16 +104,7 @@ std::size_t sharing_threshold(const bag_whole& whole) noexcept {
 }  // namespace
 
 bag_part::bag_part(worker_core& owner, bag_whole& of) noexcept
-    : w(owner),
-      whole(of),
-      frame{.whole = nullptr,
-            .outer = owner.loops.innermost.load(),
-            .number = next_number(owner),
-            .head = owner.head.load(),
-            .site = nullptr,
-            .gives = of.kind == bag_kind::standard,
-            .bag = this},
-      share_at(sharing_threshold(of)) {}
+    : work_share(owner, true, of.kind == bag_kind::standard), w(owner), whole(of), share_at(sharing_threshold(of)) {}
 
 sharing resolve(const worker_core& w, sharing how) {
   const common_parts& common = static_cast<const worker&>(w).common;
@@ -155,7 +146,7 @@ void attend_bag(bag_part& part, bool between) noexcept {
       drop_all(w, part);
       return;
     }
-    w.loops.polled = &part.frame;
+    w.loops.polled = &part;
   }
   answer(w);
   if (share_unasked(w, part)) w.common.sleepers.offered(w);
@@ -173,7 +164,7 @@ bool continue_bag(bag_part& part) noexcept {
       if (part.whole.kind == bag_kind::lazy_splitter && share_unasked(w, part)) w.common.sleepers.offered(w);
       return true;
     }
-    if (!wait_for_taken(w, part, &part.frame)) return false;
+    if (!wait_for_taken(w, part, &part)) return false;
     if (!ends(part)) {
       begin_items(w, part);
       return true;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <filch/detail/loop_frame.hpp>
+
 #include "loop/share_bag.hpp"
 
 namespace filch {
@@ -26,10 +28,11 @@ std::uint64_t least_shared(const detail::loop_frame& f) noexcept {
   return by_the_clock && chunk > 1 ? worth_a_theft * chunk : chunk;
 }
 
-bool can_give(const worker& w, const detail::loop_frame& f) noexcept {
-  if (!f.gives) return false;
+bool can_give(const worker& w, const detail::work_share& share) noexcept {
+  if (!share.gives) return false;
   // In the middle of an item nothing of a bag is at rest.
-  if (f.bag != nullptr) return !w.interrupt.handling && can_give(w, *f.bag);
+  if (share.is_bag) return !w.interrupt.handling && can_give(w, static_cast<const detail::bag_part&>(share));
+  const auto& f = static_cast<const detail::loop_frame&>(share);
   const std::uint64_t next = f.next.load();
   const std::uint64_t last = f.last.load();
   if (next >= last) return false;
@@ -52,9 +55,9 @@ void forget_finished(worker& w, detail::loop_frame& f) noexcept {
 
 }  // namespace
 
-detail::loop_frame* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
-  detail::loop_frame* found = nullptr;
-  for (detail::loop_frame* f = w.loops.innermost.load(); f != nullptr && f->number > above; f = f->outer) {
+detail::work_share* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
+  detail::work_share* found = nullptr;
+  for (detail::work_share* f = w.loops.innermost.load(); f != nullptr && f->number > above; f = f->outer) {
     if (!can_give(w, *f)) continue;
     found = f;
     if (order == giving_order::innermost) break;
@@ -79,10 +82,13 @@ bool give(worker& w, detail::loop_frame& f, std::uint64_t size, std::uint32_t ch
   return true;
 }
 
-bool give_half(worker& w, detail::loop_frame& f) noexcept { return give_halves(w, f, 1) != 0; }
+bool give_half(worker& w, detail::work_share& f) noexcept { return give_halves(w, f, 1) != 0; }
 
-unsigned give_halves(worker& w, detail::loop_frame& f, std::uint32_t hungry) noexcept {
-  if (f.bag != nullptr) return give_half(w, *f.bag, std::min(hungry, most_chunks)) ? 1 : 0;
+unsigned give_halves(worker& w, detail::work_share& share, std::uint32_t hungry) noexcept {
+  if (share.is_bag) {
+    return give_half(w, static_cast<detail::bag_part&>(share), std::min(hungry, most_chunks)) ? 1 : 0;
+  }
+  auto& f = static_cast<detail::loop_frame&>(share);
   forget_finished(w, f);
   const std::uint64_t least = least_piece(f);
   unsigned given = 0;

@@ -16,16 +16,16 @@ enum class giving_order : std::uint8_t { innermost, oldest };
 
 /// Owner. The frame that would give in this order, of those with numbers above `above`; null when none has anything to
 /// give.
-[[nodiscard]] detail::loop_frame* giver(const worker& w, giving_order order, std::uint64_t above = 0) noexcept;
+[[nodiscard]] detail::work_share* giver(const worker& w, giving_order order, std::uint64_t above = 0) noexcept;
 
 /// Owner. Puts the upper half of what the frame has left on offer, or all of it when that is too little for two and the
 /// frame is waiting for one of its iterations. False: nothing to give, or no room.
-bool give_half(worker& w, detail::loop_frame& f) noexcept;
+bool give_half(worker& w, detail::work_share& share) noexcept;
 
 /// Owner. The same for so many workers without work: who takes a half has half of those to serve. So the owner puts
 /// half of what is left then on offer as well, for half of them, and so on; and keeps about as much as each of them
 /// will have. Pieces given.
-unsigned give_halves(worker& w, detail::loop_frame& f, std::uint32_t hungry) noexcept;
+unsigned give_halves(worker& w, detail::work_share& share, std::uint32_t hungry) noexcept;
 
 /// Owner. Puts the upper `size` iterations on offer as one piece, rounded down to whole grains. False: no room, or
 /// nothing is left of the size.

@@ -8,7 +8,7 @@ void keep_offered(worker& w, loop_kind kind) noexcept {
   const lazy_rule rule = rule_of(kind);
   bool gave = false;
   for (unsigned offered = w.pieces.count_offered(rule.threshold); offered < rule.threshold; ++offered) {
-    detail::loop_frame* const f = giver(w, rule.order);
+    detail::work_share* const f = giver(w, rule.order);
     if (f == nullptr || !give_half(w, *f)) break;
     gave = true;
   }

@@ -64,7 +64,7 @@ bool take_back_newest(worker& w, loop_frame& f) noexcept {
 
 /// Waits for the frame's pieces, none of which is on offer any more. True: a part of one, which the worker that had it
 /// put on offer in its turn, is the frame's interval now.
-bool wait_for_pieces(worker& w, loop_frame& f, loop_frame* adopter) noexcept {
+bool wait_for_pieces(worker& w, loop_frame& f, work_share* adopter) noexcept {
   while (f.newest != nullptr) {
     piece& p = *f.newest;
     if (wait_for(w, p, adopter) == join_result::reclaimed) return true;

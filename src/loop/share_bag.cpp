@@ -32,13 +32,13 @@ detail::run_result run_stolen_chunk(detail::task& t, detail::run_by /*who*/) {
 
 void link_newest(bag_part& part, piece& p) noexcept {
   p.newer = nullptr;
-  p.older = part.frame.newest;
+  p.older = part.newest;
   (p.older != nullptr ? p.older->newer : part.oldest) = &p;
-  part.frame.newest = &p;
+  part.newest = &p;
 }
 
 void unlink(bag_part& part, piece& p) noexcept {
-  (p.newer != nullptr ? p.newer->older : part.frame.newest) = p.older;
+  (p.newer != nullptr ? p.newer->older : part.newest) = p.older;
   (p.older != nullptr ? p.older->newer : part.oldest) = p.newer;
 }
 
@@ -93,7 +93,7 @@ void put_on_offer(worker& w, bag_part& part, piece& p, bag_chunk& chunk) noexcep
   chunk.whole = &part.whole;
   chunk.sharer = &w;
   p.chunk.store(&chunk);
-  piece_pool::set_up(p, &run_stolen_chunk, part.frame.number, &part.whole);
+  piece_pool::set_up(p, &run_stolen_chunk, part.number, &part.whole);
   link_newest(part, p);
   w.pieces.offer(p, {}, w.new_epoch());
   if (shares_while_nothing_is(part.whole.kind)) {
@@ -106,9 +106,9 @@ void put_on_offer(worker& w, bag_part& part, piece& p, bag_chunk& chunk) noexcep
 
 /// Is any chunk of the part on offer?
 bool shows_some(worker& w, bag_part& part) noexcept {
-  while (part.frame.newest != nullptr) {
-    if (piece_pool::on_offer(*part.frame.newest)) return true;
-    set_aside(w, part, *part.frame.newest);
+  while (part.newest != nullptr) {
+    if (piece_pool::on_offer(*part.newest)) return true;
+    set_aside(w, part, *part.newest);
   }
   return false;
 }
@@ -116,12 +116,12 @@ bool shows_some(worker& w, bag_part& part) noexcept {
 }  // namespace
 
 bool can_give(const worker& w, const bag_part& part) noexcept {
-  return part.size() > (&part.frame == w.loops.polled ? 1U : 0U);
+  return part.size() > (&part == w.loops.polled ? 1U : 0U);
 }
 
 bool give_half(worker& w, bag_part& part, std::uint64_t parts) noexcept {
   // Between two items the owner keeps the larger half, else it has the item that it is in.
-  std::size_t left = &part.frame == w.loops.polled ? part.size() / 2 : (part.size() + 1) / 2;
+  std::size_t left = &part == w.loops.polled ? part.size() / 2 : (part.size() + 1) / 2;
   bool gave = false;
   for (parts = std::min<std::uint64_t>(parts, left); parts != 0; --parts) {
     const std::size_t count = left / parts;
@@ -168,8 +168,8 @@ bool share(worker& w, bag_part& part, std::size_t count) noexcept {
 }
 
 bag_chunk* take_back_newest(worker& w, bag_part& part) noexcept {
-  while (part.frame.newest != nullptr) {
-    piece& p = *part.frame.newest;
+  while (part.newest != nullptr) {
+    piece& p = *part.newest;
     const seen_piece seen = piece_pool::on_offer(p);
     if (!seen || !w.pieces.take_back(seen)) {
       set_aside(w, part, p);

@@ -80,7 +80,7 @@ void lace::answer(worker& w) noexcept {
   const std::uint32_t tasks = private_tasks(w);
   const std::int64_t now_ns = tasks != 0 ? platform::now_ns() : 0;
   const bool all = tasks != 0 && offers_all(w, part, now_ns);
-  detail::loop_frame* const f = giver(w, giving_order::oldest);
+  detail::work_share* const f = giver(w, giving_order::oldest);
   unsigned parts = 0;
   // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
   if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && (!all || w.pieces.count_offered(1) == 0)) {

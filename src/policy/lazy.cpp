@@ -23,7 +23,7 @@ void lazy::answer(worker& w) noexcept {
 }
 
 bool lazy::offer_one(worker& w) const noexcept {
-  detail::loop_frame* const f = giver(w, rule_.order);
+  detail::work_share* const f = giver(w, rule_.order);
   const bool loop_first =
       private_tasks(w) == 0 || rule_.order == giving_order::innermost || (f != nullptr && f->head <= w.split.load());
   if (f != nullptr && loop_first && give_half(w, *f)) return true;

@@ -30,7 +30,7 @@ private_policy::stock private_policy::stock_of(const worker& w, std::uint64_t ep
   const detail::slot* const head = w.head.load();
   const detail::slot* const split = w.split.load();
   const std::uint32_t tasks = split < head && w.index_of(split) >= base ? static_cast<std::uint32_t>(head - split) : 0;
-  detail::loop_frame* const loop = giver(w, giving_order::oldest, epoch);
+  detail::work_share* const loop = giver(w, giving_order::oldest, epoch);
   if (loop != nullptr && (tasks == 0 || loop->head <= split)) return {.tasks = 0, .loop = loop};
   return {.tasks = tasks, .loop = nullptr};
 }

@@ -36,7 +36,7 @@ class private_policy : public stealing_policy {
   /// that is older. Or nothing.
   struct stock {
     std::uint32_t tasks = 0;
-    detail::loop_frame* loop = nullptr;
+    detail::work_share* loop = nullptr;
     explicit operator bool() const noexcept { return tasks != 0 || loop != nullptr; }
   };
 

@@ -53,7 +53,7 @@ void receiver::answer(worker& w) noexcept {
     }
     // A signal handler gives nothing of a bag: who asks in the middle of an item waits for its end. So somebody who is
     // idle already is given something without a request.
-    if (!tried && has.loop != nullptr && has.loop->bag != nullptr && w.common.sleepers.anybody()) {
+    if (!tried && has.loop != nullptr && has.loop->is_bag && w.common.sleepers.anybody()) {
       tried = true;
       given = give_half(w, *has.loop);
       continue;

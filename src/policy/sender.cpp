@@ -220,7 +220,7 @@ void sender::await_help(worker& w, lineage awaited) noexcept {
   mailbox_of(w).cell.wait({.of = awaited.thief, .epoch = awaited.epoch}, room_of(w));
 }
 
-void sender::collect_help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept {
+void sender::collect_help(worker& w, lineage awaited, detail::work_share* adopter) noexcept {
   if (mailbox_of(w).cell.is_busy()) return;
   if (const loot found = end_wait(w, awaited.epoch)) run_help(w, found, adopter);
 }

@@ -34,7 +34,7 @@ class sender final : public private_policy {
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
   bool collect(worker& w) noexcept override;
   void await_help(worker& w, lineage awaited) noexcept override;
-  void collect_help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept override;
+  void collect_help(worker& w, lineage awaited, detail::work_share* adopter) noexcept override;
 
  private:
   loot take_task(worker& thief, worker& victim, const lineage* only) noexcept override;

@@ -75,7 +75,7 @@ bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
   });
 }
 
-bool stealing_policy::run_help(worker& w, const loot& found, detail::loop_frame* adopter) noexcept {
+bool stealing_policy::run_help(worker& w, const loot& found, detail::work_share* adopter) noexcept {
   if (adopter == nullptr || !found.part || !is_part_of_same(*found.part.p, *adopter)) {
     return run(w, found, [&] { w.count(&counters::leaps); });
   }
@@ -94,7 +94,7 @@ bool stealing_policy::acquire(worker& w) noexcept {
   return ran;
 }
 
-bool stealing_policy::help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept {
+bool stealing_policy::help(worker& w, lineage awaited, detail::work_share* adopter) noexcept {
   if (!w.activations.has_room()) return false;
   const loot found = joins_->find(*this, w, awaited);
   return found && run_help(w, found, adopter);

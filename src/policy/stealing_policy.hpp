@@ -20,7 +20,7 @@ class stealing_policy : public policy, protected taker {
   stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins);
 
   bool acquire(worker& w) noexcept final;
-  bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept final;
+  bool help(worker& w, lineage awaited, detail::work_share* adopter) noexcept final;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
 
@@ -40,7 +40,7 @@ class stealing_policy : public policy, protected taker {
   /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
   bool run_found(worker& w, const loot& found) noexcept;
   /// Waiting worker: runs or adopts what it has found. False: somebody else was faster.
-  bool run_help(worker& w, const loot& found, detail::loop_frame* adopter) noexcept;
+  bool run_help(worker& w, const loot& found, detail::work_share* adopter) noexcept;
 
  private:
   template <class Claimed>

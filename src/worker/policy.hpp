@@ -46,10 +46,10 @@ class policy {
   virtual void await_help(worker& /*w*/, lineage /*awaited*/) noexcept {}
   /// Worker that waits for that task, and slept or was about to: runs what was brought to it meanwhile, if anything;
   /// or adopts it, as help() does.
-  virtual void collect_help(worker& /*w*/, lineage /*awaited*/, detail::loop_frame* /*adopter*/) noexcept {}
+  virtual void collect_help(worker& /*w*/, lineage /*awaited*/, detail::work_share* /*adopter*/) noexcept {}
   /// Worker that waits for a taken task: tries once to run something in the meantime. False: found nothing.
   /// A piece of the loop or bag that `adopter` is a frame of becomes the work of that, instead of being run here.
-  virtual bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept = 0;
+  virtual bool help(worker& w, lineage awaited, detail::work_share* adopter) noexcept = 0;
   /// May the worker, which waits for that task, find something to run by help() now? Asks as work_visible does.
   [[nodiscard]] virtual bool help_visible(worker& w, lineage awaited) noexcept = 0;
 };

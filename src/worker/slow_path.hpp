@@ -10,13 +10,13 @@ namespace filch::detail {
 /// Owner, in a busy section. Answers who asks, if anybody does.
 void answer(worker& w) noexcept;
 
-/// Has the frame anything that its owner can begin: iterations, items, a task?
-[[nodiscard]] bool has_work(const loop_frame& f) noexcept;
+/// Has the share anything that its owner can begin: iterations, items, a task?
+[[nodiscard]] bool has_work(const work_share& share) noexcept;
 
 /// Waits until a taken task is done and helps with it meanwhile. `reclaimed`: nobody had begun it, and it is the
-/// owner's again, who has to run it. With an `adopter`, a frame of the loop or bag that the task is a piece of,
-/// `reclaimed`: some part of that is the frame's work now.
-join_result wait_for(worker& w, task& t, loop_frame* adopter = nullptr) noexcept;
+/// owner's again, who has to run it. With an `adopter`, a share of the loop or bag that the task is a piece of,
+/// `reclaimed`: some part of that is the share's work now.
+join_result wait_for(worker& w, task& t, work_share* adopter = nullptr) noexcept;
 
 /// Joins the newest task of the stack and takes it off. `reclaimed`: the owner has to run it.
 join_result join_newest(worker& w, slot& s) noexcept;

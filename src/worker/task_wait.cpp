@@ -13,7 +13,7 @@ namespace {
 
 class task_wait : public task_waits {
  public:
-  task_wait(worker& w, task& t, loop_frame* adopter) noexcept : task_waits(w), task_(t), adopter_(adopter) {}
+  task_wait(worker& w, task& t, work_share* adopter) noexcept : task_waits(w), task_(t), adopter_(adopter) {}
 
   [[nodiscard]] join_result result() const noexcept { return result_; }
 
@@ -79,7 +79,7 @@ class task_wait : public task_waits {
   [[nodiscard]] worker& thief() const noexcept { return w_.common.team[thief_.thief]; }
 
   task& task_;
-  loop_frame* adopter_;
+  work_share* adopter_;
   std::uint64_t word_ = 0;  ///< the task's state, as it was seen last; and what follows from it:
   bool is_taken_ = false;
   lineage thief_{};
@@ -88,11 +88,13 @@ class task_wait : public task_waits {
 
 }  // namespace
 
-bool has_work(const loop_frame& f) noexcept {
-  return f.bag != nullptr ? f.bag->has_work() : f.next.load() != f.last.load();
+bool has_work(const work_share& share) noexcept {
+  if (share.is_bag) return static_cast<const bag_part&>(share).has_work();
+  const auto& f = static_cast<const loop_frame&>(share);
+  return f.next.load() != f.last.load();
 }
 
-join_result wait_for(worker& w, task& t, loop_frame* adopter) noexcept {
+join_result wait_for(worker& w, task& t, work_share* adopter) noexcept {
   task_wait waiting(w, t, adopter);
   wait_until_over(waiting);
   return waiting.result();

@@ -206,9 +206,11 @@ void worker::wake_waiter() noexcept {
     }
   }
   // Callers that compare counts, of calls that this worker runs parts of.
-  for (const detail::loop_frame* f = loops.innermost.load(); f != nullptr; f = f->outer) {
-    if (f->bag == nullptr || f->bag->whole.counts == nullptr) continue;
-    auto& caller = static_cast<worker&>(f->bag->whole.counts->caller);
+  for (const detail::work_share* f = loops.innermost.load(); f != nullptr; f = f->outer) {
+    if (!f->is_bag) continue;
+    const detail::task_counts* const counts = static_cast<const detail::bag_part*>(f)->whole.counts;
+    if (counts == nullptr) continue;
+    auto& caller = static_cast<worker&>(counts->caller);
     if (is_dozing(caller)) caller.parker.unpark();
   }
 }

@@ -156,7 +156,7 @@ class robbed_at_once final : public policy {
   [[nodiscard]] bool can_be_asked() const noexcept override { return rules_->can_be_asked(); }
   bool acquire(worker& w) noexcept override { return rules_->acquire(w); }
   [[nodiscard]] bool work_visible(worker& w) noexcept override { return rules_->work_visible(w); }
-  bool help(worker& w, lineage awaited, detail::loop_frame* adopter) noexcept override {
+  bool help(worker& w, lineage awaited, detail::work_share* adopter) noexcept override {
     return rules_->help(w, awaited, adopter);
   }
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept override {

@@ -20,7 +20,7 @@
 #include <stop_token>
 
 #include <filch/bag.hpp>
-#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/work_share.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/platform/memory.hpp>
 
@@ -57,11 +57,9 @@ struct bag_whole {
 };
 
 /// What of a part does not depend on the type of its items.
-class bag_part {
+class bag_part : public work_share {
  public:
   bag_part(worker_core& owner, bag_whole& of) noexcept;
-  bag_part(const bag_part&) = delete;
-  bag_part& operator=(const bag_part&) = delete;
 
   /// Is there anything private to be processed?
   [[nodiscard]] virtual bool has_work() const noexcept = 0;
@@ -90,9 +88,7 @@ class bag_part {
 
   worker_core& w;
   bag_whole& whole;
-  /// Its link in the worker's list; `newest` is the newest of the pieces that may be on offer.
-  loop_frame frame;
-  piece* oldest = nullptr;  ///< of the same
+  piece* oldest = nullptr;  ///< of the list that begins with `newest`
   piece* taken = nullptr;   ///< pieces that others run, or have run
   std::uint32_t taken_count = 0;
   std::uint32_t tidy_at = 64;  ///< so many in that list are too many to keep those that have run

@@ -12,8 +12,6 @@
 //     loop that nobody helps with in serial order.
 //  3. A frame ends when its interval is empty and each of its pieces was taken back or has run.
 //  4. Intervals and pieces begin at multiples of the grain, so that only the end of a loop has less.
-//  5. Frames of a worker nest as calls do. Numbers grow from the outside in, also across activations: a frame with a
-//     number above an activation's was made inside of it, as long as that activation lasts.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +19,14 @@
 #include <limits>
 #include <stop_token>
 
+#include <filch/detail/work_share.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
 #include <filch/platform/memory.hpp>
 
-namespace filch {
-struct piece;
-}
-
 namespace filch::detail {
 
 struct loop_whole;
-class bag_part;
 
 /// Where the part of a loop came from that a worker begins to run.
 enum class part_origin : std::uint8_t { whole, stolen, taken_back };
@@ -61,23 +55,21 @@ struct loop_whole {
   std::uint64_t error_at{0};
 };
 
-struct loop_frame {
+struct loop_frame : work_share {
+  loop_frame(worker_core& w, bool on_request, loop_whole& of, loop_site& at, std::uint64_t low,
+             std::uint64_t high) noexcept
+      : work_share(w, false, on_request), whole(&of), next(low), last(high), site(&at) {}
+
   loop_whole* whole;
-  loop_frame* outer;
-  platform::local<std::uint64_t> next{};
-  platform::local<std::uint64_t> last{};
-  std::uint64_t number;
-  slot* head;  ///< of the task stack when the frame began: which tasks are older
+  platform::local<std::uint64_t> next;
+  platform::local<std::uint64_t> last;
   /// Iterations of a chunk, at most: what this part of the loop has shown so far to be short enough.
   platform::local<std::uint64_t> most{};
   loop_site* site;
-  piece* newest = nullptr;
   std::uint32_t chunks = 0;             ///< kind `automatic`: into so many more it may be cut
-  bool gives = false;                   ///< others may ask for a part of it
   bool exact = false;                   ///< chunks of `most` iterations, whatever they show
   platform::local<bool> shared{false};  ///< somebody else has a part of the loop, or had one, or may have
   bool polls = false;                   ///< has to look around after each chunk, asked or not
-  bag_part* bag = nullptr;  ///< it is no loop's but a bag's: of the above only outer, number, head, newest, gives hold
 
   /// Owner. Begins iteration i, which is `next`. False: it is not the frame's any more.
   bool begin_iteration(std::uint64_t i) noexcept {

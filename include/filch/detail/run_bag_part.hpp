@@ -18,7 +18,7 @@ template <class Part, class Next>
   loop_site site;
   const inside_site here(w, site);
   platform::signal_fence();
-  w.loops.innermost.store(&part.frame);
+  w.loops.innermost.store(&part);
   begin_bag(part, stolen);
   try {
     do {
@@ -27,11 +27,11 @@ template <class Part, class Next>
         if (part.must_look(part.size())) [[unlikely]]
           attend_bag(part, true);
       }
-    } while ((part.frame.newest != nullptr || part.taken != nullptr) && continue_bag(part));
+    } while ((part.newest != nullptr || part.taken != nullptr) && continue_bag(part));
   } catch (...) {
     fail_bag(part);
   }
-  w.loops.innermost.store(part.frame.outer);
+  w.loops.innermost.store(part.outer);
   if (part.whole.counts != nullptr) count_part(part);
 }
 

@@ -124,21 +124,13 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   const inside_site here(w, site);
   const bool lazy = Plain || is_lazy(whole.kind);
   const bool exact_chunks = !Plain && whole.grain_given && lazy && whole.kind != loop_kind::standard;
-  loop_frame f{.whole = &whole,
-               .outer = w.loops.innermost.load(),
-               .next = platform::local<std::uint64_t>(low),
-               .last = platform::local<std::uint64_t>(high),
-               .number = next_number(w),
-               .head = w.head.load(),
-               .most = platform::local<std::uint64_t>(exact_chunks ? whole.grain
-                                                                   : std::max(whole.grain, chunk_unseen(high - low))),
-               .site = &site,
-               .chunks = chunks,
-               .gives = lazy,
-               .exact = exact_chunks,
-               .shared = platform::local<bool>(!lazy || origin == part_origin::stolen),
-               .polls = !Plain && (whole.stop != nullptr ||
-                                   (lazy && whole.kind != w.loops.kind && whole.kind != loop_kind::standard))};
+  loop_frame f(w, lazy, whole, site, low, high);
+  f.most.store(exact_chunks ? whole.grain : std::max(whole.grain, chunk_unseen(high - low)));
+  f.chunks = chunks;
+  f.exact = exact_chunks;
+  f.shared.store(!lazy || origin == part_origin::stolen);
+  f.polls =
+      !Plain && (whole.stop != nullptr || (lazy && whole.kind != w.loops.kind && whole.kind != loop_kind::standard));
   platform::signal_fence();
   w.loops.innermost.store(&f);
   if (!lazy) begin_eager(w, f, origin);

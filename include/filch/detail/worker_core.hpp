@@ -23,7 +23,7 @@ class scheduler;
 
 namespace filch::detail {
 
-struct loop_frame;
+struct work_share;
 
 /// Consecutive tasks of one group on a task stack, in spawn order. A group has one run while it is the innermost, and
 /// further ones where other tasks lie in between. Kept beside its first slot.
@@ -55,8 +55,8 @@ struct group_part {
 /// The loops and bags that a worker is in.
 struct loop_part {
   loop_sites* sites = nullptr;
-  platform::local<loop_frame*> innermost;
-  const loop_frame* polled = nullptr;    ///< the one that is about to begin a chunk
+  platform::local<work_share*> innermost;
+  const work_share* polled = nullptr;    ///< the one that is about to begin a chunk
   loop_kind kind = loop_kind::standard;  ///< of loops that do not say
 };
 
