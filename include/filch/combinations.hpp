@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <filch/config.hpp>
 #include <filch/loop.hpp>
 
 namespace filch {
@@ -22,15 +23,15 @@ struct combination {
 };
 
 /// The name by which a way to split loops is chosen: "standard", "auto", "lazy_breadth". Empty for `inherited`.
-std::string_view name_of(loop_kind kind);
+FILCH_API std::string_view name_of(loop_kind kind);
 
 /// Does that member of `options` mean anything to the policy? So it is for those that no policy's row names.
-bool goes_with(std::string_view option, const combination& policy);
+FILCH_API bool goes_with(std::string_view option, const combination& policy);
 
 /// The policies that an option goes with, for messages: "lace, receiver or sender".
-std::string policies_with(std::string_view option);
+FILCH_API std::string policies_with(std::string_view option);
 
 /// All policies, in the order of the documentation.
-const std::vector<combination>& combinations();
+FILCH_API const std::vector<combination>& combinations();
 
 }  // namespace filch

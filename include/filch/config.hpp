@@ -11,6 +11,9 @@
 #endif
 #endif
 
+// What a shared library exports. All else in it is hidden.
+#define FILCH_API [[gnu::visibility("default")]]
+
 namespace filch::detail {
 
 inline constexpr bool checks = FILCH_CHECKS != 0;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <filch/config.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/statistics.hpp>
 
@@ -66,7 +67,7 @@ class scheduler_core;
 ///
 /// After fork() it has no threads in the child process: it can be destroyed there, as static objects are at exit. To
 /// run something there, make a new one.
-class scheduler {
+class FILCH_API scheduler {
  public:
   /// Starts the team.
   /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy, join or
@@ -111,7 +112,7 @@ class scheduler {
 namespace detail {
 
 /// Makes the calling thread a worker of a scheduler for the time of its life.
-class attachment {
+class FILCH_API attachment {
  public:
   explicit attachment(scheduler& home);
   ~attachment();

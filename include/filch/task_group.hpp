@@ -26,6 +26,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <filch/config.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/scheduler.hpp>
 
@@ -44,7 +45,7 @@ namespace detail {
 class group_rest;
 
 /// One past the newest task of the run of a group that begins there, if that is the group's newest run.
-[[nodiscard]] slot* end_of_run(const slot& first) noexcept;
+FILCH_API [[nodiscard]] slot* end_of_run(const slot& first) noexcept;
 
 /// A task of a group that is not on any task stack.
 struct detached_task : task {
@@ -62,7 +63,7 @@ struct detached_task : task {
 /// Thread safety: `run` and `cancel` may be called by any thread and by tasks of the group itself, also while another
 /// thread is in `wait`. `wait` is for whoever constructed the group, or, when the group does not lie on the C++ stack
 /// of a task, for anybody but its own tasks. To construct, run and wait in one function is usual and the fastest.
-class task_group {
+class FILCH_API task_group {
  public:
   task_group() noexcept { choose_owner(); }
   /// A group that counts as cancelled as soon as a stop is requested.

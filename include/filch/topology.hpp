@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <filch/config.hpp>
+
 namespace filch {
 
 struct topology {
@@ -28,6 +30,6 @@ struct topology {
 };
 
 /// Looks at the machine anew; takes about a millisecond.
-topology discover_topology();
+FILCH_API topology discover_topology();
 
 }  // namespace filch

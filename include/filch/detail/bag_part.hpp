@@ -20,6 +20,7 @@
 #include <stop_token>
 
 #include <filch/bag.hpp>
+#include <filch/config.hpp>
 #include <filch/detail/work_share.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/platform/memory.hpp>
@@ -57,7 +58,7 @@ struct bag_whole {
 };
 
 /// What of a part does not depend on the type of its items.
-class bag_part : public work_share {
+class FILCH_API bag_part : public work_share {
  public:
   bag_part(worker_core& owner, bag_whole& of) noexcept;
 
@@ -108,32 +109,32 @@ class bag_part : public work_share {
 
 /// Which way a bag is shared on that worker: `how`, or what it inherits. Throws std::invalid_argument if it does not go
 /// with the scheduler's policy, or has no chunk size.
-[[nodiscard]] sharing resolve(const worker_core& w, sharing how);
+FILCH_API [[nodiscard]] sharing resolve(const worker_core& w, sharing how);
 
 /// Begins a part, whose first items are private: takes more from whom they were stolen, and shares, as its way wants.
-[[gnu::noinline]] void begin_bag(bag_part& part, piece* stolen) noexcept;
+FILCH_API [[gnu::noinline]] void begin_bag(bag_part& part, piece* stolen) noexcept;
 
 /// Answers whoever asks for work, and shares as the part's way wants; between two items, or inside of one that has just
 /// added to the bag. Between two also sees whether the bag ends early.
-[[gnu::noinline]] void attend_bag(bag_part& part, bool between) noexcept;
+FILCH_API [[gnu::noinline]] void attend_bag(bag_part& part, bool between) noexcept;
 
 /// No private item is left: takes back a chunk; or waits for those that others have. False: nothing is left.
-[[gnu::noinline]] bool continue_bag(bag_part& part) noexcept;
+FILCH_API [[gnu::noinline]] bool continue_bag(bag_part& part) noexcept;
 
 /// Notes the exception in flight, the bag's first or not, and ends the bag.
-[[gnu::cold, gnu::noinline]] void note_failure(bag_part& part) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void note_failure(bag_part& part) noexcept;
 
 /// The same, and drops what is left of the part.
-[[gnu::cold, gnu::noinline]] void fail_bag(bag_part& part) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void fail_bag(bag_part& part) noexcept;
 
 /// The part of a call whose tasks are counted is over, and out of the worker's list. The last touch of the call, unless
 /// by its caller.
-[[gnu::noinline]] void count_part(bag_part& part) noexcept;
+FILCH_API [[gnu::noinline]] void count_part(bag_part& part) noexcept;
 
 /// Caller. Waits until no task of the call is left.
-[[gnu::noinline]] void wait_for_counts(task_counts& counts) noexcept;
+FILCH_API [[gnu::noinline]] void wait_for_counts(task_counts& counts) noexcept;
 
 /// The bag ended early: throws its exception, if that is why.
-[[gnu::cold, gnu::noinline]] void rethrow_from(bag_whole& whole);
+FILCH_API [[gnu::cold, gnu::noinline]] void rethrow_from(bag_whole& whole);
 
 }  // namespace filch::detail

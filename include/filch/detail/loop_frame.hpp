@@ -19,6 +19,7 @@
 #include <limits>
 #include <stop_token>
 
+#include <filch/config.hpp>
 #include <filch/detail/work_share.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
@@ -97,22 +98,22 @@ struct loop_frame : work_share {
 };
 
 /// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.
-[[gnu::cold, gnu::noinline]] void check_kind(const worker_core& w, loop_kind kind);
+FILCH_API [[gnu::cold, gnu::noinline]] void check_kind(const worker_core& w, loop_kind kind);
 
 /// Prepares a frame whose loop is not split on demand: cuts off at once what its way of splitting wants.
-[[gnu::noinline]] void begin_eager(worker_core& w, loop_frame& f, part_origin origin) noexcept;
+FILCH_API [[gnu::noinline]] void begin_eager(worker_core& w, loop_frame& f, part_origin origin) noexcept;
 
 /// Before a chunk: answers whoever asks, and sees whether the loop ends early.
-[[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_frame& f) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_frame& f) noexcept;
 
 /// The frame's interval is empty: takes a piece back and makes it the interval; or waits for those that others run.
 /// False: nothing is left.
-[[gnu::noinline]] bool continue_loop(worker_core& w, loop_frame& f) noexcept;
+FILCH_API [[gnu::noinline]] bool continue_loop(worker_core& w, loop_frame& f) noexcept;
 
 /// Notes the exception in flight, which iteration `at` threw, and drops what is left of the frame.
-[[gnu::cold, gnu::noinline]] void fail_loop(worker_core& w, loop_frame& f, std::uint64_t at) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void fail_loop(worker_core& w, loop_frame& f, std::uint64_t at) noexcept;
 
 /// The loop ended before its end: throws its exception, if that is why.
-[[gnu::cold, gnu::noinline]] void rethrow_from(loop_whole& whole);
+FILCH_API [[gnu::cold, gnu::noinline]] void rethrow_from(loop_whole& whole);
 
 }  // namespace filch::detail

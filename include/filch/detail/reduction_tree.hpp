@@ -17,6 +17,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <filch/config.hpp>
+
 namespace filch::detail {
 
 struct worker_core;
@@ -184,7 +186,7 @@ struct left_value {
 };
 
 /// Where the workers of a reduction leave values whose siblings others have. The second of two to come combines them.
-class value_meeting {
+class FILCH_API value_meeting {
  public:
   /// Leaves `mine`, or takes its sibling out, which the caller then owns. Any thread.
   [[nodiscard]] left_value* meet(worker_core& w, left_value& mine) noexcept;

@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <memory>
 
+#include <filch/config.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/platform/memory.hpp>
 
 namespace filch::detail {
 
-class task_counts {
+class FILCH_API task_counts {
  public:
   /// Of a call with one task so far. Caller only. @throws std::bad_alloc.
   explicit task_counts(worker_core& caller);

@@ -23,7 +23,7 @@ concept sized_task = requires(const Task& task) {
 };
 
 /// Throws std::logic_error: what a task of `had` units was split into does not add up to that.
-[[noreturn, gnu::cold]] void reject_split(std::size_t had, std::size_t kept, std::size_t gave);
+FILCH_API [[noreturn, gnu::cold]] void reject_split(std::size_t had, std::size_t kept, std::size_t gave);
 
 /// Splits the task, and in builds that check contracts looks whether it did so rightly.
 template <class Task>

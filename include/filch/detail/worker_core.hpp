@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 
+#include <filch/config.hpp>
 #include <filch/detail/loop_site.hpp>
 #include <filch/detail/task.hpp>
 #include <filch/loop.hpp>
@@ -186,10 +187,10 @@ class inside_site {
 };
 
 /// What `self` refers to on a thread that is no worker. Never written.
-extern worker_core foreign_worker;
+FILCH_API extern worker_core foreign_worker;
 
 /// The worker of the calling thread. Constant for as long as a task runs: a task never changes threads.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local worker_core* self;
+FILCH_API [[gnu::tls_model("initial-exec")]] extern constinit thread_local worker_core* self;
 
 enum class join_result : std::uint8_t {
   reclaimed,  ///< the task is private again and off the stack: the owner runs it
@@ -198,7 +199,7 @@ enum class join_result : std::uint8_t {
 };
 
 /// Time since it was made, in nanoseconds.
-class chunk_timer {
+class FILCH_API chunk_timer {
  public:
   chunk_timer() noexcept;
   [[nodiscard]] std::int64_t ns() const noexcept;
@@ -208,19 +209,20 @@ class chunk_timer {
 };
 
 /// Pushes when the fast path may not, and answers attention. Not onto a full stack.
-[[gnu::cold, gnu::noinline]] void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void push_attending(worker_core& w, slot& s, task_function run,
+                                                           void* context) noexcept;
 
 /// Attends to whatever raised the attention word. Owner only.
-[[gnu::cold, gnu::noinline]] void attend(worker_core& w) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void attend(worker_core& w) noexcept;
 
 /// What a slot holds whose task was joined while newer ones lay above it. Does nothing; may be offered and taken like
 /// any other, and goes when it is the newest.
-run_result run_joined(task& t, run_by who);
+FILCH_API run_result run_joined(task& t, run_by who);
 /// What a slot holds that somebody builds a task in, or runs one in: as above, but that one takes it off.
-run_result run_in_use(task& t, run_by who);
+FILCH_API run_result run_in_use(task& t, run_by who);
 
 /// Owner. Takes joined slots off the top of the stack, of the innermost activation.
-[[gnu::cold, gnu::noinline]] void drop_joined(worker_core& w) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void drop_joined(worker_core& w) noexcept;
 /// Is the newest slot of the innermost activation a joined one?
 inline bool top_is_joined(const worker_core& w) noexcept {
   const slot* const head = w.head.load();
@@ -236,16 +238,16 @@ inline bool only_joined_above(const worker_core& w, const slot* s) noexcept {
 
 /// Joins a task below the guard, on top of which the fast path has put head: takes it back, or waits for its thief.
 /// Where tasks of groups lie above it, the slot stays behind, joined, and they stay where they are.
-[[gnu::cold, gnu::noinline]] join_result join_guarded(worker_core& w, slot& s) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] join_result join_guarded(worker_core& w, slot& s) noexcept;
 
 /// The owner's own slot `s`, in use so far, is below the guard; the fast path has put head on it. True: it is the
 /// newest and private, and head is on it. False: it stays in use, and head is above it.
-[[gnu::cold, gnu::noinline]] bool regain(worker_core& w, slot& s) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] bool regain(worker_core& w, slot& s) noexcept;
 
 /// Ends an activation whose tasks began at `base`: takes off the joined slots that it left.
-[[gnu::cold, gnu::noinline]] void settle(worker_core& w, slot* base) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void settle(worker_core& w, slot* base) noexcept;
 
 /// Ends the top task of the stack after its sibling threw: takes it off unless somebody else has it, whom it waits for.
-[[gnu::cold, gnu::noinline]] join_result abandon(worker_core& w, slot& s) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] join_result abandon(worker_core& w, slot& s) noexcept;
 
 }  // namespace filch::detail
