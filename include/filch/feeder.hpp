@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <filch/detail/item_part.hpp>
+#include <filch/detail/item_share.hpp>
 
 namespace filch {
 
@@ -14,7 +14,7 @@ namespace filch {
 template <class Item>
 class feeder {
  public:
-  explicit feeder(detail::item_part<Item>& part) noexcept : part_(part) {}
+  explicit feeder(detail::item_share<Item>& part) noexcept : part_(part) {}
   feeder(const feeder&) = delete;
   feeder& operator=(const feeder&) = delete;
 
@@ -30,7 +30,7 @@ class feeder {
   }
 
  private:
-  detail::item_part<Item>& part_;
+  detail::item_share<Item>& part_;
 };
 
 }  // namespace filch

@@ -8,8 +8,8 @@ enum kind : std::uint64_t { busy = 0, waiting = 1, incoming = 2, dealt = 3, kind
 constexpr unsigned number_shift = 2;
 constexpr unsigned rest_shift = number_shift + 16;
 
-std::uint64_t pack(wish wanted) noexcept {
-  return waiting | (std::uint64_t{wanted.of} << number_shift) | (wanted.epoch << rest_shift);
+std::uint64_t pack(wait_filter wanted) noexcept {
+  return waiting | (std::uint64_t{wanted.of} << number_shift) | (wanted.id << rest_shift);
 }
 
 std::uint64_t pack(deal what) noexcept {
@@ -19,12 +19,12 @@ std::uint64_t pack(deal what) noexcept {
 std::uint16_t number_in(std::uint64_t word) noexcept { return static_cast<std::uint16_t>(word >> number_shift); }
 
 deal unpack_deal(std::uint64_t word) noexcept {
-  return {.dealer = number_in(word), .tasks = handed::unpack(word >> rest_shift)};
+  return {.dealer = number_in(word), .tasks = slot_range::unpack(word >> rest_shift)};
 }
 
 }  // namespace
 
-void communication_cell::wait(wish wanted, std::uint32_t room) noexcept {
+void communication_cell::wait(wait_filter wanted, std::uint32_t room) noexcept {
   room_.store(room);
   // [CC1] seq_cst: before the look whether the owners' attention words are raised ([AT2]); pairs with [CC2]. Releases
   // the room, for [CC3], and that the worker is about to sleep, for [CC3] and [CC4].
@@ -65,7 +65,7 @@ std::optional<communication_cell::view> communication_cell::look() const noexcep
   // [CC2] seq_cst: after the owner, about to sleep, has calmed its attention word ([AT3]); pairs with [CC1].
   const std::uint64_t word = word_.load(std::memory_order_seq_cst);
   if ((word & kind_mask) != waiting) return std::nullopt;
-  return view{.word = word, .wanted = {.of = number_in(word), .epoch = word >> rest_shift}};
+  return view{.word = word, .wanted = {.of = number_in(word), .id = word >> rest_shift}};
 }
 
 bool communication_cell::put(const view& seen, deal what) noexcept {

@@ -24,20 +24,20 @@
 
 #include <filch/platform/memory.hpp>
 
-#include "deque/handed.hpp"
+#include "deque/slot_range.hpp"
 
 namespace filch::deque {
 
-/// What a worker waits for: anything (epoch 0), or what was made in that activation of that worker.
-struct wish {
+/// What a worker waits for: anything (id 0), or what was made in that activation of that worker.
+struct wait_filter {
   std::uint16_t of = 0;
-  std::uint64_t epoch = 0;
+  std::uint64_t id = 0;
 };
 
 /// What was dealt, and by whom.
 struct deal {
   std::uint16_t dealer = 0;
-  handed tasks;
+  slot_range tasks;
 };
 
 class communication_cell {
@@ -45,11 +45,11 @@ class communication_cell {
   /// A waiting cell as a dealer saw it.
   struct view {
     std::uint64_t word;
-    wish wanted;
+    wait_filter wanted;
   };
 
   /// Begins to wait, with room for that many proxies.
-  void wait(wish wanted, std::uint32_t room) noexcept;
+  void wait(wait_filter wanted, std::uint32_t room) noexcept;
   /// Has the wait been ended by a dealer? Does the worker not wait at all?
   [[nodiscard]] bool is_waiting() const noexcept;
   [[nodiscard]] bool is_busy() const noexcept;

@@ -7,14 +7,14 @@ constexpr std::uint64_t closed = 0;
 constexpr std::uint64_t open_bit = 1;
 constexpr std::uint64_t asked_bit = 2;
 constexpr unsigned thief_shift = 2;
-constexpr unsigned epoch_shift = thief_shift + 16;
+constexpr unsigned id_shift = thief_shift + 16;
 
 std::uint64_t pack(request r) noexcept {
-  return asked_bit | (std::uint64_t{r.thief} << thief_shift) | (r.epoch << epoch_shift);
+  return asked_bit | (std::uint64_t{r.thief} << thief_shift) | (r.id << id_shift);
 }
 
 request unpack(std::uint64_t word) noexcept {
-  return {.thief = static_cast<std::uint16_t>(word >> thief_shift), .epoch = word >> epoch_shift};
+  return {.thief = static_cast<std::uint16_t>(word >> thief_shift), .id = word >> id_shift};
 }
 
 }  // namespace
@@ -28,8 +28,8 @@ bool request_cell::is_open() const noexcept {
 bool request_cell::put(request r) noexcept {
   std::uint64_t expected = open_bit;
   // [RQ2] seq_cst: before the look at the owner's attention word ([AT2]); pairs with [RQ3]. Releases the emptied
-  // transfer cell, for [RQ4]. Not noticed as acq_rel: a thief whose request is overlooked withdraws it and asks again
-  // before it sleeps; for the owner to keep its word calm it has to overlook the withdrawal as well.
+  // transfer cell, for [RQ4]. No exploration catches this as acq_rel: a thief whose request is overlooked withdraws it
+  // and asks again before it sleeps; for the owner to keep its word calm it has to overlook the withdrawal as well.
   return word_.compare_exchange_strong(expected, pack(r), std::memory_order_seq_cst, std::memory_order_relaxed);
 }
 

@@ -28,7 +28,7 @@ namespace filch::deque {
 /// Who asks, and for what was made in which of the owner's activations (0: anything).
 struct request {
   std::uint16_t thief;
-  std::uint64_t epoch;
+  std::uint64_t id;
 };
 
 class request_cell {

@@ -31,8 +31,9 @@ class ring_deque {
   /// Owner only. May throw std::bad_alloc when the ring has to grow.
   void push(T* item) {
     const std::int64_t b = bottom_.load(std::memory_order_relaxed);  // owner's own
-    // [CL1] acquire: an entry whose steal [CL6] is seen may be written again. Not noticed: what it forbids is that the
-    // thief reads a store which depends on its own later one, and the explorer has no such executions (load buffering).
+    // [CL1] acquire: an entry whose steal [CL6] is seen may be written again. No exploration catches this: what it
+    // forbids is that the thief reads a store which depends on its own later one, and the explorer has no such
+    // executions (load buffering).
     const std::int64_t t = top_.load(std::memory_order_acquire);
     ring* r = ring_.load(std::memory_order_relaxed);  // owner's own
     if (b - t >= r->capacity()) r = grow(*r, t, b);
@@ -85,7 +86,7 @@ class ring_deque {
     std::int64_t expected = seen.top;
     // [CL6] release: to [CL1], that the entry has been read. That the owner does not pop the entry as well follows from
     // the loads before: if [CL5] came before [CL3], so did [CL4], and the owner's load of top_ sees what that saw.
-    // Not noticed: see [CL1].
+    // No exploration catches this: see [CL1].
     return top_.compare_exchange_strong(expected, seen.top + 1, std::memory_order_release, std::memory_order_relaxed);
   }
 

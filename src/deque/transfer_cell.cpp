@@ -20,10 +20,10 @@ transfer_cell::answer transfer_cell::read() const noexcept {
   const std::uint64_t word = word_.load(std::memory_order_acquire);
   if (word == awaited) return {.what = outcome::awaited, .tasks = {}};
   if (word == declined) return {.what = outcome::declined, .tasks = {}};
-  return {.what = outcome::handed_over, .tasks = handed::unpack(word >> tasks_shift)};
+  return {.what = outcome::handed_over, .tasks = slot_range::unpack(word >> tasks_shift)};
 }
 
-void transfer_cell::hand_over(handed tasks) noexcept {
+void transfer_cell::hand_over(slot_range tasks) noexcept {
   // [TR2] release: the slots, and the ends of activations ([AC2]), for [TR3].
   word_.store(handed_over | (tasks.pack() << tasks_shift), std::memory_order_release);
 }

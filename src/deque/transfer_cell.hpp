@@ -10,7 +10,7 @@
 
 #include <filch/platform/memory.hpp>
 
-#include "deque/handed.hpp"
+#include "deque/slot_range.hpp"
 
 namespace filch::deque {
 
@@ -19,7 +19,7 @@ class transfer_cell {
   enum class outcome : std::uint8_t { awaited, declined, handed_over };
   struct answer {
     outcome what;
-    handed tasks;  ///< if handed over
+    slot_range tasks;  ///< if handed over
   };
 
   /// A request will be made, by a worker whose stack has room for that many proxies.
@@ -27,7 +27,7 @@ class transfer_cell {
   [[nodiscard]] answer read() const noexcept;
 
   [[nodiscard]] std::uint32_t room() const noexcept { return room_.load(); }
-  void hand_over(handed tasks) noexcept;
+  void hand_over(slot_range tasks) noexcept;
   void decline() noexcept;
 
  private:

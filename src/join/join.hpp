@@ -1,7 +1,7 @@
 // What a worker does while the task that it waits for runs elsewhere.
 #pragma once
 
-#include "join/taker.hpp"
+#include "join/steal_source.hpp"
 
 namespace filch {
 
@@ -12,7 +12,7 @@ class join_strategy {
   join_strategy(const join_strategy&) = delete;
   join_strategy& operator=(const join_strategy&) = delete;
   /// Tries once to find work for `w`, which waits for the task that `awaited` names.
-  virtual loot find(taker& from, worker& w, lineage awaited) const noexcept = 0;
+  virtual steal_result find(steal_source& from, worker& w, lineage awaited) const noexcept = 0;
 };
 
 }  // namespace filch

@@ -4,7 +4,7 @@
 
 namespace filch {
 
-loot leapfrog::find(taker& from, worker& w, lineage awaited) const noexcept {
+steal_result leapfrog::find(steal_source& from, worker& w, lineage awaited) const noexcept {
   return from.take(w, w.common.team[awaited.thief], &awaited);
 }
 

@@ -4,8 +4,8 @@
 
 namespace filch {
 
-loot random_join::find(taker& from, worker& w, lineage awaited) const noexcept {
-  if (const loot found = from.take(w, w.common.team[awaited.thief], &awaited)) return found;
+steal_result random_join::find(steal_source& from, worker& w, lineage awaited) const noexcept {
+  if (const steal_result found = from.take(w, w.common.team[awaited.thief], &awaited)) return found;
   return from.take_any(w);
 }
 

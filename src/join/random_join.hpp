@@ -10,7 +10,7 @@ namespace filch {
 
 class random_join final : public join_strategy {
  public:
-  loot find(taker& from, worker& w, lineage awaited) const noexcept override;
+  steal_result find(steal_source& from, worker& w, lineage awaited) const noexcept override;
 };
 
 }  // namespace filch

@@ -14,17 +14,17 @@ constexpr std::uint32_t most_looked_at = 64;
 
 }  // namespace
 
-loot transitive::find(taker& from, worker& w, lineage awaited) const noexcept {
+steal_result transitive::find(steal_source& from, worker& w, lineage awaited) const noexcept {
   int budget = most_asked;
   return follow(from, w, awaited, budget);
 }
 
-loot transitive::follow(taker& from, worker& w, lineage awaited, int& budget) noexcept {
+steal_result transitive::follow(steal_source& from, worker& w, lineage awaited, int& budget) noexcept {
   if (--budget < 0) return {};
   worker& thief = w.common.team[awaited.thief];
-  if (const loot found = from.take(w, thief, &awaited)) return found;
+  if (const steal_result found = from.take(w, thief, &awaited)) return found;
 
-  const auto base = thief.activations.find(awaited.epoch);
+  const auto base = thief.activations.find(awaited.id);
   if (!base) return {};
   const std::uint32_t newest = from.taken_end(thief);
   const std::uint32_t oldest = std::max(*base, newest - std::min(newest, most_looked_at));
@@ -34,15 +34,15 @@ loot transitive::follow(taker& from, worker& w, lineage awaited, int& budget) no
     if (state.status != task_status::taken || state.thief == w.number) continue;
     // The slot belonged to the awaited activation if that is active still: it was active before, and all this time
     // nothing at or above its base has been anybody else's.
-    if (!thief.activations.find(awaited.epoch)) return {};
-    if (const loot found = follow(from, w, {state.thief, state.epoch}, budget)) return found;
+    if (!thief.activations.find(awaited.id)) return {};
+    if (const steal_result found = follow(from, w, {state.thief, state.id}, budget)) return found;
   }
-  // Pieces of loops: of frames that are younger than the awaited activation. If that is active still, they were made in
+  // Pieces of loops: of shares that are younger than the awaited activation. If that is active still, they were made in
   // it.
-  loot found;
-  thief.pieces.any_taken(awaited.epoch, [&](lineage next) {
+  steal_result found;
+  thief.pieces.any_taken(awaited.id, [&](lineage next) {
     if (next.thief == w.number) return false;
-    if (!thief.activations.find(awaited.epoch)) return true;
+    if (!thief.activations.find(awaited.id)) return true;
     found = follow(from, w, next, budget);
     return static_cast<bool>(found);
   });

@@ -12,10 +12,10 @@ namespace filch {
 
 class transitive final : public join_strategy {
  public:
-  loot find(taker& from, worker& w, lineage awaited) const noexcept override;
+  steal_result find(steal_source& from, worker& w, lineage awaited) const noexcept override;
 
  private:
-  static loot follow(taker& from, worker& w, lineage awaited, int& budget) noexcept;
+  static steal_result follow(steal_source& from, worker& w, lineage awaited, int& budget) noexcept;
 };
 
 }  // namespace filch

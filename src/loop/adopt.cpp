@@ -1,7 +1,7 @@
 #include "loop/adopt.hpp"
 
-#include <filch/detail/bag_part.hpp>
-#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/bag_share.hpp>
+#include <filch/detail/loop_share.hpp>
 
 #include "loop/share_bag.hpp"
 
@@ -9,8 +9,8 @@ namespace filch {
 namespace {
 
 const void* whole_of(const detail::work_share& f) noexcept {
-  if (f.is_bag) return &static_cast<const detail::bag_part&>(f).whole;
-  return static_cast<const detail::loop_frame&>(f).whole;
+  if (f.is_bag) return &static_cast<const detail::bag_share&>(f).whole;
+  return static_cast<const detail::loop_share&>(f).whole;
 }
 
 }  // namespace
@@ -24,10 +24,10 @@ bool adopt(worker& w, seen_piece seen, worker& owner, detail::work_share& into) 
   // There is no activation with that number, so nobody looks for anything here.
   if (!piece_pool::take(seen, w.taken_in_passing())) return false;
   if (into.is_bag) {
-    adopt_chunk(w, static_cast<detail::bag_part&>(into), *seen.p, owner);
+    adopt_chunk(w, static_cast<detail::bag_share&>(into), *seen.p, owner);
     return true;
   }
-  auto& loop = static_cast<detail::loop_frame&>(into);
+  auto& loop = static_cast<detail::loop_share&>(into);
   const piece_start start = seen.start();
   loop.next.store(start.low);
   loop.last.store(seen.p->high.load());

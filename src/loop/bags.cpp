@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include <filch/detail/bag_part.hpp>
+#include <filch/detail/bag_share.hpp>
 #include <filch/detail/task_counts.hpp>
-#include <filch/detail/task_part.hpp>
+#include <filch/detail/task_share.hpp>
 
 #include "loop/share_bag.hpp"
 #include "worker/interrupter.hpp"
@@ -17,11 +17,11 @@
 namespace filch::detail {
 namespace {
 
-worker& owner_of(bag_part& part) noexcept { return static_cast<worker&>(part.w); }
+worker& owner_of(bag_share& part) noexcept { return static_cast<worker&>(part.w); }
 
 /// Waits for the pieces that others have. True: the part has work again, a chunk that one of them put on offer in its
 /// turn.
-bool wait_for_taken(worker& w, bag_part& part, work_share* adopter) noexcept {
+bool wait_for_taken(worker& w, bag_share& part, work_share* adopter) noexcept {
   while (part.taken != nullptr) {
     piece& p = *part.taken;
     if (wait_for(w, p, adopter) == join_result::reclaimed) return true;
@@ -33,7 +33,7 @@ bool wait_for_taken(worker& w, bag_part& part, work_share* adopter) noexcept {
 }
 
 /// Drops what the part has left, private and shared.
-void drop_all(worker& w, bag_part& part) noexcept {
+void drop_all(worker& w, bag_share& part) noexcept {
   part.drop();
   while (bag_chunk* const chunk = take_back_newest(w, part)) {
     w.common.policy.piece_taken_back(w);
@@ -43,7 +43,7 @@ void drop_all(worker& w, bag_part& part) noexcept {
 
 /// Before the first item, which may be long, of a part that has got work: answers those whom it had nothing to give
 /// before, and shares as its way wants.
-void begin_items(worker& w, bag_part& part) noexcept {
+void begin_items(worker& w, bag_share& part) noexcept {
   // Not where all that can be said is no, as before the first step of a task.
   if (part.size() > 1) {
     w.loops.polled = &part;
@@ -53,8 +53,8 @@ void begin_items(worker& w, bag_part& part) noexcept {
   if (share_unasked(w, part)) w.common.sleepers.offered(w);
 }
 
-bool ends(bag_part& part) noexcept {
-  bag_whole& whole = part.whole;
+bool ends(bag_share& part) noexcept {
+  bag_state& whole = part.whole;
   if (whole.stop != nullptr && whole.stop->stop_requested())
     whole.ended.store(true, std::memory_order_relaxed);  // [BW1]
   return whole.ended.load(std::memory_order_relaxed);    // [BW1]
@@ -96,14 +96,14 @@ class counts_wait : public task_waits {
   task_counts& counts_;
 };
 
-std::size_t sharing_threshold(const bag_whole& whole) noexcept {
+std::size_t sharing_threshold(const bag_state& whole) noexcept {
   constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
   return whole.kind == bag_kind::standard || whole.chunk > never / 2 ? never : 2 * whole.chunk;
 }
 
 }  // namespace
 
-bag_part::bag_part(worker_core& owner, bag_whole& of) noexcept
+bag_share::bag_share(worker_core& owner, bag_state& of) noexcept
     : work_share(owner, true, of.kind == bag_kind::standard), w(owner), whole(of), share_at(sharing_threshold(of)) {}
 
 sharing resolve(const worker_core& w, sharing how) {
@@ -119,7 +119,7 @@ sharing resolve(const worker_core& w, sharing how) {
   return how;
 }
 
-void begin_bag(bag_part& part, piece* stolen) noexcept {
+void begin_bag(bag_share& part, piece* stolen) noexcept {
   worker& w = owner_of(part);
   const busy_section here(w);
   // What was stolen runs in an activation that has just begun.
@@ -138,7 +138,7 @@ void begin_bag(bag_part& part, piece* stolen) noexcept {
   begin_items(w, part);
 }
 
-void attend_bag(bag_part& part, bool between) noexcept {
+void attend_bag(bag_share& part, bool between) noexcept {
   worker& w = owner_of(part);
   const busy_section here(w);
   if (between) {
@@ -153,7 +153,7 @@ void attend_bag(bag_part& part, bool between) noexcept {
   if (between) w.loops.polled = nullptr;
 }
 
-bool continue_bag(bag_part& part) noexcept {
+bool continue_bag(bag_share& part) noexcept {
   worker& w = owner_of(part);
   const busy_section here(w);
   if (!ends(part)) {
@@ -175,7 +175,7 @@ bool continue_bag(bag_part& part) noexcept {
   return false;
 }
 
-void note_failure(bag_part& part) noexcept {
+void note_failure(bag_share& part) noexcept {
   {
     const std::lock_guard lock(owner_of(part).common.mutexes.of(&part.whole));
     if (part.whole.error == nullptr) part.whole.error = std::current_exception();
@@ -183,7 +183,7 @@ void note_failure(bag_part& part) noexcept {
   part.whole.ended.store(true, std::memory_order_relaxed);  // [BW1]
 }
 
-void fail_bag(bag_part& part) noexcept {
+void fail_bag(bag_share& part) noexcept {
   worker& w = owner_of(part);
   const busy_section here(w);
   note_failure(part);
@@ -191,7 +191,7 @@ void fail_bag(bag_part& part) noexcept {
   wait_for_taken(w, part, nullptr);
 }
 
-void count_part(bag_part& part) noexcept {
+void count_part(bag_share& part) noexcept {
   const busy_section here(part.w);
   task_counts& counts = *part.whole.counts;
   counts.enter(part.w, part.outer_activation);
@@ -210,7 +210,7 @@ void reject_split(std::size_t had, std::size_t kept, std::size_t gave) {
                          "'; let the two add up to what the task had");
 }
 
-void rethrow_from(bag_whole& whole) {
+void rethrow_from(bag_state& whole) {
   if (whole.error != nullptr) std::rethrow_exception(std::exchange(whole.error, nullptr));
 }
 

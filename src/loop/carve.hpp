@@ -1,7 +1,7 @@
 // Cutting a loop in two: which of a worker's loops gives, and how much of it (lazy-scheduling paper, sections 3.3 and
 // 6.1; Algorithm 3).
 //
-// The worker's open frames, linked from the innermost to the outermost, are the paper's private deque of postponed task
+// The worker's open shares, linked from the innermost to the outermost, are the paper's private deque of postponed task
 // descriptors; its pool of pieces is the shared one.
 #pragma once
 
@@ -14,12 +14,12 @@ namespace filch {
 /// Which loop gives: the one that the paper's depth-first or its breadth-first variant would push.
 enum class giving_order : std::uint8_t { innermost, oldest };
 
-/// Owner. The frame that would give in this order, of those with numbers above `above`; null when none has anything to
+/// Owner. The share that would give in this order, of those with numbers above `above`; null when none has anything to
 /// give.
 [[nodiscard]] detail::work_share* giver(const worker& w, giving_order order, std::uint64_t above = 0) noexcept;
 
-/// Owner. Puts the upper half of what the frame has left on offer, or all of it when that is too little for two and the
-/// frame is waiting for one of its iterations. False: nothing to give, or no room.
+/// Owner. Puts the upper half of what the share has left on offer, or all of it when that is too little for two and the
+/// share is waiting for one of its iterations. False: nothing to give, or no room.
 bool give_half(worker& w, detail::work_share& share) noexcept;
 
 /// Owner. The same for so many workers without work: who takes a half has half of those to serve. So the owner puts
@@ -29,7 +29,7 @@ unsigned give_halves(worker& w, detail::work_share& share, std::uint32_t hungry)
 
 /// Owner. Puts the upper `size` iterations on offer as one piece, rounded down to whole grains. False: no room, or
 /// nothing is left of the size.
-bool give(worker& w, detail::loop_frame& f, std::uint64_t size, std::uint32_t chunks) noexcept;
+bool give(worker& w, detail::loop_share& f, std::uint64_t size, std::uint32_t chunks) noexcept;
 
 /// The place nearest above `at` where a piece of [low, high) may begin: a multiple of the grain away from low.
 [[nodiscard]] inline std::uint64_t whole_grains(std::uint64_t low, std::uint64_t at, std::uint64_t grain) noexcept {

@@ -10,20 +10,20 @@
 namespace filch {
 namespace {
 
-using detail::loop_frame;
+using detail::loop_share;
 using detail::part_origin;
 
-std::uint64_t size_of(const loop_frame& f) noexcept { return f.last.load() - f.next.load(); }
+std::uint64_t size_of(const loop_share& f) noexcept { return f.last.load() - f.next.load(); }
 
 // Halves are pushed, the outermost first, until a grain is left.
-bool begin_simple(worker& w, loop_frame& f) noexcept {
+bool begin_simple(worker& w, loop_share& f) noexcept {
   bool gave = false;
   while (size_of(f) > f.whole->grain && give(w, f, size_of(f) / 2, 0)) gave = true;
   return gave;
 }
 
 // The same until the chunks run out, whose number is halved as well.
-bool begin_automatic(worker& w, loop_frame& f, part_origin origin) noexcept {
+bool begin_automatic(worker& w, loop_share& f, part_origin origin) noexcept {
   if (origin == part_origin::stolen) {
     f.chunks = std::max(f.chunks, automatic_chunks_if_stolen);
   } else if (origin == part_origin::whole) {
@@ -40,12 +40,12 @@ bool begin_automatic(worker& w, loop_frame& f, part_origin origin) noexcept {
 }
 
 // One grain is kept, the rest is one piece.
-bool begin_work_first(worker& w, loop_frame& f) noexcept {
+bool begin_work_first(worker& w, loop_share& f) noexcept {
   return size_of(f) > f.whole->grain && give(w, f, size_of(f) - f.whole->grain, 0);
 }
 
 // A piece for each grain but the first, the last one first, so that the owner goes on in order.
-bool begin_help_first(worker& w, loop_frame& f) noexcept {
+bool begin_help_first(worker& w, loop_share& f) noexcept {
   bool gave = false;
   while (size_of(f) > f.whole->grain) {
     const std::uint64_t odd = size_of(f) % f.whole->grain;
@@ -55,7 +55,7 @@ bool begin_help_first(worker& w, loop_frame& f) noexcept {
   return gave;
 }
 
-bool begin_fixed(worker& w, loop_frame& f) noexcept {
+bool begin_fixed(worker& w, loop_share& f) noexcept {
   bool gave = false;
   for (auto parts = static_cast<std::uint64_t>(w.common.workers); parts > 1 && size_of(f) > f.whole->grain; --parts) {
     const std::uint64_t size = std::max(size_of(f) / parts, f.whole->grain);
@@ -66,7 +66,7 @@ bool begin_fixed(worker& w, loop_frame& f) noexcept {
 }
 
 // Empty pieces: who takes one gets chunks. The iterations are the whole loop's.
-bool begin_dynamic(worker& w, loop_frame& f) noexcept {
+bool begin_dynamic(worker& w, loop_share& f) noexcept {
   const std::uint64_t grain = f.whole->grain;
   const std::uint64_t chunks = size_of(f) / grain + (size_of(f) % grain != 0 ? 1 : 0);
   f.last.store(f.next.load());
@@ -80,7 +80,7 @@ bool begin_dynamic(worker& w, loop_frame& f) noexcept {
 
 }  // namespace
 
-bool begin_eagerly(worker& w, loop_frame& f, part_origin origin) noexcept {
+bool begin_eagerly(worker& w, loop_share& f, part_origin origin) noexcept {
   const std::uint64_t cut_at = f.whole->cut_at.load(std::memory_order_relaxed);  // [LW1]
   if (cut_at < f.last.load()) f.last.store(std::max(f.next.load(), cut_at));
   switch (f.whole->kind) {
@@ -104,13 +104,13 @@ bool begin_eagerly(worker& w, loop_frame& f, part_origin origin) noexcept {
 
 namespace {
 
-std::uint64_t upper_half(const detail::loop_whole& whole, std::uint64_t low, std::uint64_t high) noexcept {
+std::uint64_t upper_half(const detail::loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept {
   return std::min(high, whole_grains(low, high - (high - low) / 2, whole.grain));
 }
 
 }  // namespace
 
-piece_start rest_of_piece(const detail::loop_whole& whole, piece_start start, std::uint64_t high) noexcept {
+piece_start rest_of_piece(const detail::loop_state& whole, piece_start start, std::uint64_t high) noexcept {
   const std::uint64_t size = high - start.low;
   if (whole.cut_at.load(std::memory_order_relaxed) <= start.low) return {high, 0};  // [LW1]
   switch (whole.kind) {
@@ -132,8 +132,8 @@ piece_start rest_of_piece(const detail::loop_whole& whole, piece_start start, st
   return {high, 0};
 }
 
-bool next_handed_out(loop_frame& f) noexcept {
-  detail::loop_whole& whole = *f.whole;
+bool next_handed_out(loop_share& f) noexcept {
+  detail::loop_state& whole = *f.whole;
   // [LW2] relaxed: only who gets which iterations; the loop's data came with the piece, the results go with its join.
   const std::uint64_t low = whole.handed_out.load(std::memory_order_relaxed) < whole.size
                                 ? whole.handed_out.fetch_add(whole.grain, std::memory_order_relaxed)

@@ -10,14 +10,14 @@ namespace filch {
 inline constexpr std::uint32_t automatic_chunks_per_worker = 4;
 inline constexpr std::uint32_t automatic_chunks_if_stolen = 4;
 
-/// Owner, about to run the frame's interval: puts on offer what the way of splitting wants. Whether it did.
-bool begin_eagerly(worker& w, detail::loop_frame& f, detail::part_origin origin) noexcept;
+/// Owner, about to run the share's interval: puts on offer what the way of splitting wants. Whether it did.
+bool begin_eagerly(worker& w, detail::loop_share& f, detail::part_origin origin) noexcept;
 
 /// Owner, taking back a piece [start, high): where the part begins that stays on offer. `high` if none does.
-[[nodiscard]] piece_start rest_of_piece(const detail::loop_whole& whole, piece_start start,
+[[nodiscard]] piece_start rest_of_piece(const detail::loop_state& whole, piece_start start,
                                         std::uint64_t high) noexcept;
 
-/// Kind `dynamic`: the next chunk that nobody has becomes the frame's interval. False: there is none.
-[[nodiscard]] bool next_handed_out(detail::loop_frame& f) noexcept;
+/// Kind `dynamic`: the next chunk that nobody has becomes the share's interval. False: there is none.
+[[nodiscard]] bool next_handed_out(detail::loop_share& f) noexcept;
 
 }  // namespace filch

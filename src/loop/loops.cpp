@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/loop_share.hpp>
 #include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/run_loop.hpp>
 
@@ -23,7 +23,7 @@ namespace filch::detail {
 namespace {
 
 /// Iterations from there on need not run.
-void cut(loop_whole& whole, std::uint64_t at) noexcept {
+void cut(loop_state& whole, std::uint64_t at) noexcept {
   std::uint64_t before = whole.cut_at.load(std::memory_order_relaxed);                              // [LW1]
   while (at < before && !whole.cut_at.compare_exchange_weak(before, at, std::memory_order_relaxed,  // [LW1]
                                                             std::memory_order_relaxed)) {
@@ -32,12 +32,12 @@ void cut(loop_whole& whole, std::uint64_t at) noexcept {
 
 /// A new version whose last bit is another.
 std::uint64_t version_after(worker& w, seen_piece seen) noexcept {
-  const std::uint64_t version = w.new_epoch();
-  return (version ^ task_state::unpack(seen.word).epoch) % 2 != 0 ? version : w.new_epoch();
+  const std::uint64_t version = w.new_id();
+  return (version ^ task_state::unpack(seen.word).id) % 2 != 0 ? version : w.new_id();
 }
 
-/// Takes the frame's newest piece back, or the lower part of it. False: none of its pieces is on offer.
-bool take_back_newest(worker& w, loop_frame& f) noexcept {
+/// Takes the share's newest piece back, or the lower part of it. False: none of its pieces is on offer.
+bool take_back_newest(worker& w, loop_share& f) noexcept {
   for (piece** link = &f.newest; *link != nullptr; link = &(*link)->older) {
     piece& p = **link;
     while (const seen_piece seen = piece_pool::on_offer(p)) {
@@ -62,9 +62,9 @@ bool take_back_newest(worker& w, loop_frame& f) noexcept {
   return false;
 }
 
-/// Waits for the frame's pieces, none of which is on offer any more. True: a part of one, which the worker that had it
-/// put on offer in its turn, is the frame's interval now.
-bool wait_for_pieces(worker& w, loop_frame& f, work_share* adopter) noexcept {
+/// Waits for the share's pieces, none of which is on offer any more. True: a part of one, which the worker that had it
+/// put on offer in its turn, is the share's interval now.
+bool wait_for_pieces(worker& w, loop_share& f, work_share* adopter) noexcept {
   while (f.newest != nullptr) {
     piece& p = *f.newest;
     if (wait_for(w, p, adopter) == join_result::reclaimed) return true;
@@ -88,16 +88,16 @@ void check_kind(const worker_core& w, loop_kind kind) {
                               "'standard'");
 }
 
-void begin_eager(worker_core& core, loop_frame& f, part_origin origin) noexcept {
+void begin_eager(worker_core& core, loop_share& f, part_origin origin) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
   if (begin_eagerly(w, f, origin)) w.common.sleepers.offered(w);
 }
 
-void attend_loop(worker_core& core, loop_frame& f) noexcept {
+void attend_loop(worker_core& core, loop_share& f) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  loop_whole& whole = *f.whole;
+  loop_state& whole = *f.whole;
   if (whole.stop != nullptr && whole.stop->stop_requested()) cut(whole, 0);
   const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
   if (cut_at < f.last.load()) f.last.store(std::max(f.next.load(), cut_at));
@@ -107,10 +107,10 @@ void attend_loop(worker_core& core, loop_frame& f) noexcept {
   w.loops.polled = nullptr;
 }
 
-bool continue_loop(worker_core& core, loop_frame& f) noexcept {
+bool continue_loop(worker_core& core, loop_share& f) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  loop_whole& whole = *f.whole;
+  loop_state& whole = *f.whole;
   for (;;) {
     if (whole.kind == loop_kind::dynamic && next_handed_out(f)) return true;
     if (!take_back_newest(w, f)) break;
@@ -128,10 +128,10 @@ bool continue_loop(worker_core& core, loop_frame& f) noexcept {
   return true;
 }
 
-void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
+void fail_loop(worker_core& core, loop_share& f, std::uint64_t at) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  loop_whole& whole = *f.whole;
+  loop_state& whole = *f.whole;
   {
     const std::lock_guard lock(w.common.mutexes.of(&whole));
     if (whole.error == nullptr || at < whole.error_at) {
@@ -140,7 +140,7 @@ void fail_loop(worker_core& core, loop_frame& f, std::uint64_t at) noexcept {
     }
   }
   cut(whole, at);
-  // What the frame has left, here and in pieces, is above.
+  // What the share has left, here and in pieces, is above.
   f.next.store(f.last.load());
   while (take_back_newest(w, f)) f.next.store(f.last.load());
   wait_for_pieces(w, f, nullptr);
@@ -159,7 +159,7 @@ left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
   return nullptr;
 }
 
-void rethrow_from(loop_whole& whole) {
+void rethrow_from(loop_state& whole) {
   if (whole.error != nullptr) std::rethrow_exception(std::exchange(whole.error, nullptr));
 }
 

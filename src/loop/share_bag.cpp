@@ -12,7 +12,7 @@ namespace filch {
 namespace {
 
 using detail::bag_chunk;
-using detail::bag_part;
+using detail::bag_share;
 
 detail::run_result run_stolen_chunk(detail::task& t, detail::run_by /*who*/) {
   auto& p = static_cast<piece&>(t);
@@ -30,20 +30,20 @@ detail::run_result run_stolen_chunk(detail::task& t, detail::run_by /*who*/) {
   return detail::run_result::released;
 }
 
-void link_newest(bag_part& part, piece& p) noexcept {
+void link_newest(bag_share& part, piece& p) noexcept {
   p.newer = nullptr;
   p.older = part.newest;
   (p.older != nullptr ? p.older->newer : part.oldest) = &p;
   part.newest = &p;
 }
 
-void unlink(bag_part& part, piece& p) noexcept {
+void unlink(bag_share& part, piece& p) noexcept {
   (p.newer != nullptr ? p.newer->older : part.newest) = p.older;
   (p.older != nullptr ? p.older->newer : part.oldest) = p.newer;
 }
 
 /// A piece of the list has turned out to be taken.
-void set_aside(worker& w, bag_part& part, piece& p) noexcept {
+void set_aside(worker& w, bag_share& part, piece& p) noexcept {
   unlink(part, p);
   if (piece_pool::has_run(p)) {
     w.pieces.put(p);
@@ -56,7 +56,7 @@ void set_aside(worker& w, bag_part& part, piece& p) noexcept {
 }
 
 /// Lets go of the pieces that have run.
-void forget_run(worker& w, bag_part& part) noexcept {
+void forget_run(worker& w, bag_share& part) noexcept {
   for (piece** link = &part.taken; *link != nullptr;) {
     piece& p = **link;
     if (piece_pool::has_run(p)) {
@@ -70,7 +70,7 @@ void forget_run(worker& w, bag_part& part) noexcept {
 }
 
 /// Thieves take the oldest first: what is no longer on offer at that end need not be looked at again.
-void tidy(worker& w, bag_part& part) noexcept {
+void tidy(worker& w, bag_share& part) noexcept {
   while (part.oldest != nullptr && !piece_pool::on_offer(*part.oldest)) set_aside(w, part, *part.oldest);
   if (part.taken_count < part.tidy_at) return;
   forget_run(w, part);
@@ -78,7 +78,7 @@ void tidy(worker& w, bag_part& part) noexcept {
   part.tidy_at = std::max<std::uint32_t>(64, 2 * part.taken_count);
 }
 
-piece* get_piece(worker& w, bag_part& part) noexcept {
+piece* get_piece(worker& w, bag_share& part) noexcept {
   tidy(w, part);
   if (piece* const p = w.pieces.get()) return p;
   forget_run(w, part);
@@ -89,13 +89,13 @@ bool shares_while_nothing_is(bag_kind kind) noexcept {
   return kind == bag_kind::naive_lazy || kind == bag_kind::lazy_splitter;
 }
 
-void put_on_offer(worker& w, bag_part& part, piece& p, bag_chunk& chunk) noexcept {
+void put_on_offer(worker& w, bag_share& part, piece& p, bag_chunk& chunk) noexcept {
   chunk.whole = &part.whole;
   chunk.sharer = &w;
   p.chunk.store(&chunk);
   piece_pool::set_up(p, &run_stolen_chunk, part.number, &part.whole);
   link_newest(part, p);
-  w.pieces.offer(p, {}, w.new_epoch());
+  w.pieces.offer(p, {}, w.new_id());
   if (shares_while_nothing_is(part.whole.kind)) {
     const seen_piece seen = piece_pool::on_offer(p);  // unless it has been taken already
     part.shown = seen.p;
@@ -105,7 +105,7 @@ void put_on_offer(worker& w, bag_part& part, piece& p, bag_chunk& chunk) noexcep
 }
 
 /// Is any chunk of the part on offer?
-bool shows_some(worker& w, bag_part& part) noexcept {
+bool shows_some(worker& w, bag_share& part) noexcept {
   while (part.newest != nullptr) {
     if (piece_pool::on_offer(*part.newest)) return true;
     set_aside(w, part, *part.newest);
@@ -115,11 +115,11 @@ bool shows_some(worker& w, bag_part& part) noexcept {
 
 }  // namespace
 
-bool can_give(const worker& w, const bag_part& part) noexcept {
+bool can_give(const worker& w, const bag_share& part) noexcept {
   return part.size() > (&part == w.loops.polled ? 1U : 0U);
 }
 
-bool give_half(worker& w, bag_part& part, std::uint64_t parts) noexcept {
+bool give_half(worker& w, bag_share& part, std::uint64_t parts) noexcept {
   // Between two items the owner keeps the larger half, else it has the item that it is in.
   std::size_t left = &part == w.loops.polled ? part.size() / 2 : (part.size() + 1) / 2;
   bool gave = false;
@@ -133,7 +133,7 @@ bool give_half(worker& w, bag_part& part, std::uint64_t parts) noexcept {
   return gave;
 }
 
-bool share_unasked(worker& w, bag_part& part) noexcept {
+bool share_unasked(worker& w, bag_share& part) noexcept {
   const std::size_t chunk = part.whole.chunk;
   bool shared = false;
   switch (part.whole.kind) {
@@ -154,7 +154,7 @@ bool share_unasked(worker& w, bag_part& part) noexcept {
   return shared;
 }
 
-bool share(worker& w, bag_part& part, std::size_t count) noexcept {
+bool share(worker& w, bag_share& part, std::size_t count) noexcept {
   piece* const p = get_piece(w, part);
   if (p == nullptr) return false;
   bag_chunk* const chunk = part.cut(count);
@@ -167,7 +167,7 @@ bool share(worker& w, bag_part& part, std::size_t count) noexcept {
   return true;
 }
 
-bag_chunk* take_back_newest(worker& w, bag_part& part) noexcept {
+bag_chunk* take_back_newest(worker& w, bag_share& part) noexcept {
   while (part.newest != nullptr) {
     piece& p = *part.newest;
     const seen_piece seen = piece_pool::on_offer(p);
@@ -185,7 +185,7 @@ bag_chunk* take_back_newest(worker& w, bag_part& part) noexcept {
   return nullptr;
 }
 
-void steal_further(worker& w, bag_part& part, worker& victim, std::uint64_t number) noexcept {
+void steal_further(worker& w, bag_share& part, worker& victim, std::uint64_t number) noexcept {
   std::vector<seen_piece> others;
   try {
     others = victim.pieces.all_of(number);
@@ -213,7 +213,7 @@ void steal_further(worker& w, bag_part& part, worker& victim, std::uint64_t numb
   w.common.sleepers.offered(w);
 }
 
-void adopt_chunk(worker& w, bag_part& part, piece& taken, worker& victim) noexcept {
+void adopt_chunk(worker& w, bag_share& part, piece& taken, worker& victim) noexcept {
   // relaxed: the piece is taken, by this worker.
   const std::uint64_t number = taken.number.load(std::memory_order_relaxed);
   part.adopt(*taken.chunk.load());

@@ -50,13 +50,13 @@ void chase_lev::rejoin(worker& w, detail::slot& s) noexcept {
   w.set_split(&s);
 }
 
-loot chase_lev::take_task(worker& /*thief*/, worker& victim, const lineage* only) noexcept {
+steal_result chase_lev::take_task(worker& /*thief*/, worker& victim, const lineage* only) noexcept {
   auto& deque = ring_of(victim).deque;
   const auto seen = deque.oldest();
   if (seen.item == nullptr) return {};
   if (only != nullptr) {
     // The entry was read before the activation is found to be active: so the task was made in it, or inside of it.
-    const auto base = victim.activations.find(only->epoch);
+    const auto base = victim.activations.find(only->id);
     if (!base || victim.index_of(seen.item) < *base) return {};
   }
   if (!deque.take(seen)) return {};

@@ -164,12 +164,12 @@ void lace::set_all_stolen(worker& w, shared_part& part, std::uint32_t head) noex
   w.raise();
 }
 
-loot lace::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
+steal_result lace::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
   shared_part& part = shared_part_of(victim);
   const auto seen = part.deque.load();
   if (!seen.something_shared()) return {};
   if (only != nullptr) {
-    const auto base = victim.activations.find(only->epoch);
+    const auto base = victim.activations.find(only->id);
     if (!base || seen.tail < *base) return {};
   }
   deque::split_deque::index count = 1;
@@ -186,7 +186,7 @@ bool lace::shows_task(const worker& victim) const noexcept {
   return shared_part_of(victim).deque.load().something_shared();
 }
 
-void lace::robbed(worker& victim) noexcept {
+void lace::stolen_from(worker& victim) noexcept {
   // So that what it pushes next is on offer, should it be long. Who sleeps pushes nothing, and looks when it is asked.
   // Where thefts are frequent somebody will ask soon, and asking for each would cost more than it brings.
   if (victim.wait.dozing.load(std::memory_order_relaxed) || shows_anything(victim)) return;

@@ -38,10 +38,10 @@ class lace : public stealing_policy {
   static void share(worker& w, std::uint32_t count) noexcept;
 
  private:
-  loot take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
+  steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
   [[nodiscard]] bool shows_task(const worker& victim) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;
-  void robbed(worker& victim) noexcept override;
+  void stolen_from(worker& victim) noexcept override;
   [[nodiscard]] bool shows_anything(const worker& w) const noexcept;
 
   struct shared_part;

@@ -35,6 +35,6 @@ bool lazy::offer_one(worker& w) const noexcept {
 
 void lazy::piece_taken_back(worker& w) noexcept { w.raise(); }
 
-void lazy::robbed(worker& victim) noexcept { victim.ask(); }
+void lazy::stolen_from(worker& victim) noexcept { victim.ask(); }
 
 }  // namespace filch

@@ -23,7 +23,7 @@ class lazy final : public lace {
   void piece_taken_back(worker& w) noexcept override;
 
  private:
-  void robbed(worker& victim) noexcept override;
+  void stolen_from(worker& victim) noexcept override;
   [[nodiscard]] bool offer_one(worker& w) const noexcept;
 
   lazy_rule rule_;

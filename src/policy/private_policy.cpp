@@ -20,22 +20,22 @@ std::uint32_t private_policy::taken_end(const worker& victim) const noexcept {
   return cells_of(victim).handed_end.load(std::memory_order_relaxed);  // [PV1]
 }
 
-private_policy::stock private_policy::stock_of(const worker& w, std::uint64_t epoch) noexcept {
+private_policy::surplus private_policy::surplus_of(const worker& w, std::uint64_t id) noexcept {
   std::uint32_t base = 0;
-  if (epoch != 0) {
-    const auto active = w.activations.find(epoch);
+  if (id != 0) {
+    const auto active = w.activations.find(id);
     if (!active) return {};
     base = *active;
   }
   const detail::slot* const head = w.head.load();
   const detail::slot* const split = w.split.load();
   const std::uint32_t tasks = split < head && w.index_of(split) >= base ? static_cast<std::uint32_t>(head - split) : 0;
-  detail::work_share* const loop = giver(w, giving_order::oldest, epoch);
+  detail::work_share* const loop = giver(w, giving_order::oldest, id);
   if (loop != nullptr && (tasks == 0 || loop->head <= split)) return {.tasks = 0, .loop = loop};
   return {.tasks = tasks, .loop = nullptr};
 }
 
-deque::handed private_policy::prepare(worker& w, std::uint32_t count, std::uint16_t to) noexcept {
+deque::slot_range private_policy::prepare(worker& w, std::uint32_t count, std::uint16_t to) noexcept {
   const std::uint32_t first = w.index_of(w.split.load());
   for (std::uint32_t i = first; i < first + count; ++i) {
     // [TS0] relaxed: handed over with the slot.
@@ -44,14 +44,14 @@ deque::handed private_policy::prepare(worker& w, std::uint32_t count, std::uint1
   return {.first = first, .count = count};
 }
 
-void private_policy::let_go(worker& w, deque::handed tasks) noexcept {
+void private_policy::let_go(worker& w, deque::slot_range tasks) noexcept {
   const std::uint32_t end = tasks.first + tasks.count;
   w.set_split(w.base + end);
   cells_of(w).handed_end.store(end, std::memory_order_relaxed);  // [PV1]
   for (std::uint32_t i = 0; i < tasks.count; ++i) w.count(&counters::migrations);
 }
 
-std::uint32_t private_policy::half_of(const stock& has, std::uint32_t room) noexcept {
+std::uint32_t private_policy::half_of(const surplus& has, std::uint32_t room) noexcept {
   return std::min((has.tasks + 1) / 2, room + 1);
 }
 
@@ -59,11 +59,11 @@ std::uint32_t private_policy::room_of(const worker& w) noexcept {
   return static_cast<std::uint32_t>(w.end - w.head.load());
 }
 
-loot private_policy::received(worker& from, deque::handed what, std::uint64_t epoch) noexcept {
+steal_result private_policy::received(worker& from, deque::slot_range what, std::uint64_t id) noexcept {
   if (what.count != 0) return {.victim = &from, .first = from.base + what.first, .count = what.count};
   // Anybody may have taken the piece by now. That this one is inside of the activation follows as in take().
-  const seen_piece part = from.pieces.oldest(epoch);
-  if (!part || (epoch != 0 && !from.activations.find(epoch))) return {};
+  const seen_piece part = from.pieces.oldest(id);
+  if (!part || (id != 0 && !from.activations.find(id))) return {};
   return {.victim = &from, .part = part};
 }
 

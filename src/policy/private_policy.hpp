@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "deque/handed.hpp"
+#include "deque/slot_range.hpp"
 #include "policy/stealing_policy.hpp"
 
 namespace filch {
@@ -34,24 +34,24 @@ class private_policy : public stealing_policy {
 
   /// What a worker could hand over next: so many tasks, of which the oldest is the first to go; or a part of a loop, if
   /// that is older. Or nothing.
-  struct stock {
+  struct surplus {
     std::uint32_t tasks = 0;
     detail::work_share* loop = nullptr;
     explicit operator bool() const noexcept { return tasks != 0 || loop != nullptr; }
   };
 
-  /// Owner. With an epoch other than 0: what was made in that activation of its, or inside of it.
-  [[nodiscard]] static stock stock_of(const worker& w, std::uint64_t epoch) noexcept;
+  /// Owner. With an id other than 0: what was made in that activation of its, or inside of it.
+  [[nodiscard]] static surplus surplus_of(const worker& w, std::uint64_t id) noexcept;
   /// Owner. Makes the `count` oldest private tasks ready to be handed to worker number `to`.
-  [[nodiscard]] static deque::handed prepare(worker& w, std::uint32_t count, std::uint16_t to) noexcept;
+  [[nodiscard]] static deque::slot_range prepare(worker& w, std::uint32_t count, std::uint16_t to) noexcept;
   /// Owner. They have been handed over, or will be at once.
-  static void let_go(worker& w, deque::handed tasks) noexcept;
+  static void let_go(worker& w, deque::slot_range tasks) noexcept;
   /// Owner. Half of the tasks, if the other worker has room for the proxies of so many.
-  [[nodiscard]] static std::uint32_t half_of(const stock& has, std::uint32_t room) noexcept;
+  [[nodiscard]] static std::uint32_t half_of(const surplus& has, std::uint32_t room) noexcept;
   /// Room for proxies on the worker's stack.
   [[nodiscard]] static std::uint32_t room_of(const worker& w) noexcept;
-  /// Thief. What `from` has handed to it, or a piece that it was told of; with an epoch as above.
-  [[nodiscard]] static loot received(worker& from, deque::handed what, std::uint64_t epoch) noexcept;
+  /// Thief. What `from` has handed to it, or a piece that it was told of; with an id as above.
+  [[nodiscard]] static steal_result received(worker& from, deque::slot_range what, std::uint64_t id) noexcept;
 
  private:
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept final;

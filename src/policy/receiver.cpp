@@ -46,7 +46,7 @@ void receiver::answer(worker& w) noexcept {
       respond(w, box);
       continue;
     }
-    const stock has = stock_of(w, 0);
+    const surplus has = surplus_of(w, 0);
     if (has && seen == request_cell::state::open) {
       if (!given) return;
       break;
@@ -77,9 +77,9 @@ void receiver::respond(worker& w, mailbox& box) const noexcept {
   const auto asked = box.requests.claim();
   if (!asked) return;
   transfer_cell& to = mailbox_of(w.common.team[asked->thief]).transfer;
-  const stock has = stock_of(w, asked->epoch);
+  const surplus has = surplus_of(w, asked->id);
   if (has.tasks != 0) {
-    const deque::handed tasks = prepare(w, steal_half_ ? half_of(has, to.room()) : 1, asked->thief);
+    const deque::slot_range tasks = prepare(w, steal_half_ ? half_of(has, to.room()) : 1, asked->thief);
     let_go(w, tasks);
     to.hand_over(tasks);
   } else if (has.loop != nullptr && give_half(w, *has.loop)) {
@@ -98,12 +98,12 @@ void receiver::refuse_requests(worker& w) const noexcept {
   w.raise();
 }
 
-loot receiver::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
+steal_result receiver::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
   request_cell& requests = mailbox_of(victim).requests;
   if (!requests.is_open()) return {};
   if (how_ == acquiring::blocking) refuse_requests(thief);
   transfer_cell& mine = mailbox_of(thief).transfer;
-  const request what{.thief = thief.number, .epoch = only == nullptr ? 0 : only->epoch};
+  const request what{.thief = thief.number, .id = only == nullptr ? 0 : only->id};
   mine.expect(room_of(thief));
   const std::int64_t since_ns = platform::now_ns();
   if (!requests.put(what)) return {};
@@ -121,7 +121,7 @@ loot receiver::take_task(worker& thief, worker& victim, const lineage* only) noe
   }
   waited(thief, since_ns);
   thief.count(&counters::transfer_attempts);
-  return got.what == transfer_cell::outcome::handed_over ? received(victim, got.tasks, what.epoch) : loot{};
+  return got.what == transfer_cell::outcome::handed_over ? received(victim, got.tasks, what.id) : steal_result{};
 }
 
 void receiver::waited(worker& thief, std::int64_t since_ns) noexcept {
@@ -135,7 +135,7 @@ void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* onl
   patience waiting;
   bool interrupted = false;
   while (own.transfer.read().what == transfer_cell::outcome::awaited) {
-    if (only != nullptr && !victim.activations.find(only->epoch)) return;
+    if (only != nullptr && !victim.activations.find(only->id)) return;
     if (how_ == acquiring::declining && own.requests.look() == request_cell::state::asked) answer(thief);
     if (waiting.go_on()) continue;
     // What is due much later this worker comes again for.

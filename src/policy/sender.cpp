@@ -24,11 +24,11 @@ struct sender::mailbox final : cells {
   alignas(64) communication_cell cell;
   // The owner's.
   alignas(64) std::int64_t next_deal_ns = 0;
-  std::int64_t looked_ns = 0;    ///< when it looked up last; 0: it had nothing to give then, or nobody was idle
-  std::int64_t able_for_ns = 0;  ///< since its last attempt: time between looks at both of which it had something
-  bool was_calm = false;         ///< nobody was idle after its last attempt
-  bool told = false;             ///< a sleeper was notified of what there is to give
-  void activation_begins() noexcept override { told = false; }
+  std::int64_t looked_ns = 0;     ///< when it looked up last; 0: it had nothing to give then, or nobody was idle
+  std::int64_t able_for_ns = 0;   ///< since its last attempt: time between looks at both of which it had something
+  bool was_calm = false;          ///< nobody was idle after its last attempt
+  bool sleeper_notified = false;  ///< a sleeper was notified of what there is to give
+  void activation_begins() noexcept override { sleeper_notified = false; }
 };
 
 sender::sender(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins,
@@ -50,9 +50,9 @@ std::int64_t sender::time_to_next(worker& w) const noexcept {
 void sender::answer(worker& w) noexcept {
   mailbox& box = mailbox_of(w);
   w.pass_joined();
-  if (!stock_of(w, 0)) {  // attention stays raised, the next push or chunk comes here again
+  if (!surplus_of(w, 0)) {  // attention stays raised, the next push or chunk comes here again
     box.looked_ns = 0;
-    box.told = false;
+    box.sleeper_notified = false;
     return w.note_nothing();
   }
   if (w.wait.dozing.load(std::memory_order_relaxed)) {  // the owner's own
@@ -87,7 +87,7 @@ void sender::answer(worker& w) noexcept {
   box.next_deal_ns = platform::now_ns() + time_to_next(w);
   // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does; or waits later,
   // and then asks this worker.
-  box.told = false;
+  box.sleeper_notified = false;
   if (w.common.sleepers.anybody() || is_awaited_by(w, waiter)) {
     w.raise();
     tell(w);
@@ -100,18 +100,18 @@ void sender::answer(worker& w) noexcept {
 // Who fell asleep while this worker had nothing does not know that it has something now, and that it is to be
 // interrupted if it does not look again.
 void sender::tell(worker& w) noexcept {
-  if (!std::exchange(mailbox_of(w).told, true)) w.common.sleepers.offered(w);
+  if (!std::exchange(mailbox_of(w).sleeper_notified, true)) w.common.sleepers.offered(w);
 }
 
 bool sender::is_awaited_by(const worker& w, const worker* waiter) noexcept {
   if (waiter == nullptr) return false;
   const auto seen = mailbox_of(*waiter).cell.look();
-  return seen && seen->wanted.epoch != 0 && seen->wanted.of == w.number;
+  return seen && seen->wanted.id != 0 && seen->wanted.of == w.number;
 }
 
 // The mark of a waiter that sleeps ([TS4]), or what it waits for ([DB6]), was set before it said that it waits ([CC1]).
 void sender::wake(worker& w, worker& to, const communication_cell::view& seen) noexcept {
-  if (seen.wanted.epoch == 0) {
+  if (seen.wanted.id == 0) {
     w.common.sleepers.wake(to);
   } else {
     w.wake_waiter();
@@ -121,8 +121,8 @@ void sender::wake(worker& w, worker& to, const communication_cell::view& seen) n
 bool sender::attempt(worker& w, worker& to) const noexcept {
   communication_cell& cell = mailbox_of(to).cell;
   const auto seen = cell.look();
-  if (!seen || (seen->wanted.epoch != 0 && seen->wanted.of != w.number)) return false;
-  const stock has = stock_of(w, seen->wanted.epoch);
+  if (!seen || (seen->wanted.id != 0 && seen->wanted.of != w.number)) return false;
+  const surplus has = surplus_of(w, seen->wanted.id);
   if (has.tasks != 0) {
     if (!deal_tasks(w, to, *seen, has)) return false;
     wake(w, to, *seen);
@@ -140,46 +140,48 @@ bool sender::attempt(worker& w, worker& to) const noexcept {
   return true;
 }
 
-bool sender::deal_tasks(worker& w, worker& to, const communication_cell::view& seen, const stock& has) const noexcept {
+bool sender::deal_tasks(worker& w, worker& to, const communication_cell::view& seen,
+                        const surplus& has) const noexcept {
   communication_cell& cell = mailbox_of(to).cell;
   if (!steal_half_) {
-    const deque::handed one = prepare(w, 1, to.number);
+    const deque::slot_range one = prepare(w, 1, to.number);
     if (!cell.put(seen, {.dealer = w.number, .tasks = one})) return false;
     let_go(w, one);
     return true;
   }
   if (!cell.reserve(seen)) return false;
-  const deque::handed half = prepare(w, half_of(has, cell.room()), to.number);
+  const deque::slot_range half = prepare(w, half_of(has, cell.room()), to.number);
   let_go(w, half);
   cell.fill({.dealer = w.number, .tasks = half});
   return true;
 }
 
-loot sender::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
+steal_result sender::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
   communication_cell& mine = mailbox_of(thief).cell;
-  const deque::wish wanted = only == nullptr ? deque::wish{} : deque::wish{.of = only->thief, .epoch = only->epoch};
+  const deque::wait_filter wanted =
+      only == nullptr ? deque::wait_filter{} : deque::wait_filter{.of = only->thief, .id = only->id};
   mailbox_of(thief).was_calm = false;  // who gets something deals at once, as in the paper
   mine.wait(wanted, room_of(thief));
   victim.ask();
   patience waiting(wait_ns);
   const std::uint32_t n = thief.common.team.size();
   for (std::uint32_t i = 1; mine.is_waiting() && waiting.go_on(); ++i) {
-    if (only != nullptr && !victim.activations.find(only->epoch)) break;
+    if (only != nullptr && !victim.activations.find(only->id)) break;
     // Of all who may deal to it, one after the other.
     worker& next = only != nullptr ? victim : thief.common.team[(victim.number + i) % n];
     if (&next != &thief) {
       next.ask();
-      if (next.pieces.oldest(wanted.epoch)) break;
+      if (next.pieces.oldest(wanted.id)) break;
     }
     if (thief.must_attend(nullptr)) answer(thief);
   }
-  return end_wait(thief, wanted.epoch);
+  return end_wait(thief, wanted.id);
 }
 
-loot sender::end_wait(worker& w, std::uint64_t epoch) noexcept {
+steal_result sender::end_wait(worker& w, std::uint64_t id) noexcept {
   communication_cell& mine = mailbox_of(w).cell;
   while (!mine.cease()) {
-    if (const auto got = mine.collect()) return received(w.common.team[got->dealer], got->tasks, epoch);
+    if (const auto got = mine.collect()) return received(w.common.team[got->dealer], got->tasks, id);
     if (mine.is_busy()) break;  // taken back
     platform::pause();          // it is a few instructions away
   }
@@ -210,19 +212,19 @@ bool sender::work_visible(worker& w) noexcept {
 
 bool sender::collect(worker& w) noexcept {
   if (mailbox_of(w).cell.is_busy()) return false;
-  const loot found = end_wait(w, 0);
+  const steal_result found = end_wait(w, 0);
   return found && run_found(w, found);
 }
 
 // As an idle worker: it waits in its sleep, too.
 void sender::await_help(worker& w, lineage awaited) noexcept {
   if (!w.activations.has_room()) return;
-  mailbox_of(w).cell.wait({.of = awaited.thief, .epoch = awaited.epoch}, room_of(w));
+  mailbox_of(w).cell.wait({.of = awaited.thief, .id = awaited.id}, room_of(w));
 }
 
 void sender::collect_help(worker& w, lineage awaited, detail::work_share* adopter) noexcept {
   if (mailbox_of(w).cell.is_busy()) return;
-  if (const loot found = end_wait(w, awaited.epoch)) run_help(w, found, adopter);
+  if (const steal_result found = end_wait(w, awaited.id)) run_help(w, found, adopter);
 }
 
 }  // namespace filch

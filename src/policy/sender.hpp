@@ -37,7 +37,7 @@ class sender final : public private_policy {
   void collect_help(worker& w, lineage awaited, detail::work_share* adopter) noexcept override;
 
  private:
-  loot take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
+  steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
   [[nodiscard]] bool shows_task(const worker& /*victim*/) const noexcept override { return false; }
 
   struct mailbox;
@@ -49,9 +49,9 @@ class sender final : public private_policy {
   static void tell(worker& w) noexcept;
   static void wake(worker& w, worker& to, const deque::communication_cell::view& seen) noexcept;
   [[nodiscard]] bool deal_tasks(worker& w, worker& to, const deque::communication_cell::view& seen,
-                                const stock& has) const noexcept;
+                                const surplus& has) const noexcept;
   [[nodiscard]] std::int64_t time_to_next(worker& w) const noexcept;
-  [[nodiscard]] static loot end_wait(worker& w, std::uint64_t epoch) noexcept;
+  [[nodiscard]] static steal_result end_wait(worker& w, std::uint64_t id) noexcept;
 
   double deal_interval_ns_;
   bool steal_half_;

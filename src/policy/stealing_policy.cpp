@@ -25,26 +25,25 @@ stealing_policy::stealing_policy(std::unique_ptr<victim_selector> victims, std::
     : victims_(std::move(victims)), joins_(std::move(joins)) {}
 
 template <class Claimed>
-bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcept {
+bool stealing_policy::run(worker& w, const steal_result& found, Claimed claimed) noexcept {
   worker& victim = *found.victim;
   if (found.part) {
     return w.run_piece(found.part, victim, [&] {
       w.occupied();
       w.count(&counters::transactions);
-      robbed(victim);
+      stolen_from(victim);
       claimed();
     });
   }
   w.occupied();
-  robbed(victim);
+  stolen_from(victim);
   claimed();
   detail::slot& newest = found.first[found.count - 1];
   if (found.count == 1) {
     w.run_taken(newest, &victim);
     return true;
   }
-  const std::uint64_t batched =
-      task_state{.status = task_status::batched, .thief = w.number, .epoch = w.new_epoch()}.pack();
+  const std::uint64_t batched = task_state{.status = task_status::batched, .thief = w.number, .id = w.new_id()}.pack();
   detail::slot* const below = w.head.load();
   for (detail::slot* original = found.first; original != &newest; ++original) {
     // [TS8] relaxed: who runs a proxy has got the slot with the proxy, which was shared by [SD3] or [SD4], or handed on
@@ -68,14 +67,14 @@ bool stealing_policy::run(worker& w, const loot& found, Claimed claimed) noexcep
   return true;
 }
 
-bool stealing_policy::run_found(worker& w, const loot& found) noexcept {
+bool stealing_policy::run_found(worker& w, const steal_result& found) noexcept {
   return run(w, found, [&] {
     w.count(&counters::steals);
     w.common.sleepers.end_search(w, found.victim);
   });
 }
 
-bool stealing_policy::run_help(worker& w, const loot& found, detail::work_share* adopter) noexcept {
+bool stealing_policy::run_help(worker& w, const steal_result& found, detail::work_share* adopter) noexcept {
   if (adopter == nullptr || !found.part || !is_part_of_same(*found.part.p, *adopter)) {
     return run(w, found, [&] { w.count(&counters::leaps); });
   }
@@ -83,12 +82,12 @@ bool stealing_policy::run_help(worker& w, const loot& found, detail::work_share*
   w.occupied();
   w.count(&counters::leaps);
   w.count(&counters::transactions);
-  robbed(*found.victim);
+  stolen_from(*found.victim);
   return true;
 }
 
 bool stealing_policy::acquire(worker& w) noexcept {
-  const loot found = take_any(w);
+  const steal_result found = take_any(w);
   const bool ran = found && run_found(w, found);
   if (!ran) w.count(&counters::failed_steals);
   return ran;
@@ -96,24 +95,24 @@ bool stealing_policy::acquire(worker& w) noexcept {
 
 bool stealing_policy::help(worker& w, lineage awaited, detail::work_share* adopter) noexcept {
   if (!w.activations.has_room()) return false;
-  const loot found = joins_->find(*this, w, awaited);
+  const steal_result found = joins_->find(*this, w, awaited);
   return found && run_help(w, found, adopter);
 }
 
-loot stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {
-  const seen_piece part = victim.pieces.oldest(only != nullptr ? only->epoch : 0);
-  // It was seen on offer, and its frame is younger than the activation. If that lasts still, the frame was made in it.
-  if (part && (only == nullptr || victim.activations.find(only->epoch))) return {.victim = &victim, .part = part};
-  const loot found = take_task(thief, victim, only);
+steal_result stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {
+  const seen_piece part = victim.pieces.oldest(only != nullptr ? only->id : 0);
+  // It was seen on offer, and its share is younger than the activation. If that lasts still, the share was made in it.
+  if (part && (only == nullptr || victim.activations.find(only->id))) return {.victim = &victim, .part = part};
+  const steal_result found = take_task(thief, victim, only);
   if (!found) victim.ask();
   return found;
 }
 
-loot stealing_policy::take_any(worker& thief) noexcept {
+steal_result stealing_policy::take_any(worker& thief) noexcept {
   const worker* const hinted = thief.search.next();
   if (thief.search.is_used_up()) thief.common.sleepers.lose_track(thief);
   worker* const victim = hinted != nullptr ? &thief.common.team[hinted->number] : victims_->choose(thief);
-  return victim == nullptr ? loot{} : take(thief, *victim, nullptr);
+  return victim == nullptr ? steal_result{} : take(thief, *victim, nullptr);
 }
 
 bool stealing_policy::shows_work(worker& victim) const noexcept {

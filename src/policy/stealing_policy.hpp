@@ -15,7 +15,7 @@
 
 namespace filch {
 
-class stealing_policy : public policy, protected taker {
+class stealing_policy : public policy, protected steal_source {
  public:
   stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins);
 
@@ -25,26 +25,26 @@ class stealing_policy : public policy, protected taker {
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
 
  protected:
-  loot take(worker& thief, worker& victim, const lineage* only) noexcept final;
-  loot take_any(worker& thief) noexcept final;
+  steal_result take(worker& thief, worker& victim, const lineage* only) noexcept final;
+  steal_result take_any(worker& thief) noexcept final;
 
   /// As take(), tasks of the stack alone, and asking for nothing.
-  virtual loot take_task(worker& thief, worker& victim, const lineage* only) noexcept = 0;
+  virtual steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept = 0;
   /// Any thread. Is there a task to take from victim?
   [[nodiscard]] virtual bool shows_task(const worker& victim) const noexcept = 0;
   /// Something was taken from victim.
-  virtual void robbed(worker& /*victim*/) noexcept {}
+  virtual void stolen_from(worker& /*victim*/) noexcept {}
 
   /// A worker other than w, or null when it is alone.
   [[nodiscard]] worker* any_other(worker& w) const noexcept { return victims_->choose(w); }
   /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
-  bool run_found(worker& w, const loot& found) noexcept;
+  bool run_found(worker& w, const steal_result& found) noexcept;
   /// Waiting worker: runs or adopts what it has found. False: somebody else was faster.
-  bool run_help(worker& w, const loot& found, detail::work_share* adopter) noexcept;
+  bool run_help(worker& w, const steal_result& found, detail::work_share* adopter) noexcept;
 
  private:
   template <class Claimed>
-  bool run(worker& w, const loot& found, Claimed claimed) noexcept;
+  bool run(worker& w, const steal_result& found, Claimed claimed) noexcept;
   [[nodiscard]] bool shows_work(worker& victim) const noexcept;
   static detail::run_result run_proxy(detail::task& t, detail::run_by who);
 

@@ -1,5 +1,6 @@
-// What can be chosen: a row for each policy and for each join. All that depends on which one was chosen reads these rows:
-// the options' checks, their messages, the command line, the simulator. So a new policy is a file in this folder and a row.
+// What can be chosen: a row for each policy and for each join. All that depends on which one was chosen reads these
+// rows: the options' checks, their messages, the command line, the simulator. So a new policy is a file in this folder
+// and a row.
 #pragma once
 
 #include <cstdint>

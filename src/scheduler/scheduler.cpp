@@ -39,7 +39,7 @@ scheduler& scheduler::default_scheduler() {
 namespace detail {
 
 attachment::attachment(scheduler& home) {
-  worker& w = home.core().sit_down();
+  worker& w = home.core().attach();
   w.inner.frame = this;
   w.outer = worker::of_this_thread();
   worker_ = &w;
@@ -54,7 +54,7 @@ attachment::~attachment() {
   if (w.head.load() != w.base) settle(w, w.base);
   w.note_nothing();
   self = w.outer != nullptr ? w.outer : &foreign_worker;
-  w.home->core().get_up(w);
+  w.home->core().detach(w);
 }
 
 }  // namespace detail

@@ -152,7 +152,7 @@ worker& scheduler_core::add_worker() {
   return team_[number];
 }
 
-worker& scheduler_core::sit_down() {
+worker& scheduler_core::attach() {
   worker& w = find_seat();
   if (ticker_ != nullptr) ticker_->enter();
   return w;
@@ -183,7 +183,7 @@ worker& scheduler_core::find_seat() {
   return team_[number];
 }
 
-void scheduler_core::get_up(worker& w) noexcept {
+void scheduler_core::detach(worker& w) noexcept {
   if (ticker_ != nullptr) ticker_->leave();
   if (w.number == 0) {
     seat_taken_.store(false, std::memory_order_release);  // [SE2]

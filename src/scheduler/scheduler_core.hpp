@@ -32,9 +32,9 @@ class scheduler_core {
 
   /// Any thread. A worker for the calling thread: the seat when it is free, else a guest.
   /// Throws std::runtime_error when there are too many guests.
-  worker& sit_down();
+  worker& attach();
   /// The thread that sat down leaves.
-  void get_up(worker& w) noexcept;
+  void detach(worker& w) noexcept;
 
   [[nodiscard]] statistics stats() const;
   void reset_stats();

@@ -10,18 +10,19 @@ activation_list::activation_list(std::size_t capacity)
       entries_(static_cast<platform::atomic<std::uint64_t>*>(memory_.data())),
       groups_(reinterpret_cast<platform::atomic<const detail::group_rest*>*>(entries_ + capacity)) {}
 
-void activation_list::begin(std::uint64_t epoch, std::uint32_t base, const detail::group_rest* group) noexcept {
+void activation_list::begin(std::uint64_t id, std::uint32_t base, const detail::group_rest* group) noexcept {
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
   if (depth == capacity_) {
     ++unlisted_;
     return;
   }
-  // [AC3] release: that the entry of before is erased, for who finds this group beside that number. Not noticed: it
-  // takes a waiter that stands still between two reads while this worker ends a task and begins another.
+  // [AC3] release: that the entry of before is erased, for who finds this group beside that number. No exploration
+  // catches this: it takes a waiter that stands still between two reads while this worker ends a task and begins
+  // another.
   groups_[depth].store(group, std::memory_order_release);
   // [AC1] release: the group. Who asks for this activation by its number has that from the task's state, which is
-  // released after this, and for a piece by the number of its frame. Not noticed: as [AC3].
-  entries_[depth].store((epoch << base_bits) | base, std::memory_order_release);
+  // released after this, and for a piece by the number of its share. No exploration catches this: as [AC3].
+  entries_[depth].store((id << base_bits) | base, std::memory_order_release);
   depth_.store(depth + 1, std::memory_order_relaxed);
 }
 
@@ -42,7 +43,7 @@ std::uint64_t activation_list::innermost() const noexcept {
   return depth == 0 || unlisted_ != 0 ? 0 : entries_[depth - 1].load(std::memory_order_relaxed) >> base_bits;
 }
 
-std::optional<std::uint32_t> activation_list::find(std::uint64_t epoch) const noexcept {
+std::optional<std::uint32_t> activation_list::find(std::uint64_t id) const noexcept {
   // The entries may change while they are searched; then an active number may be missed, and the waiter comes again.
   // Never is a number found that was erased before the search began.
   std::uint32_t low = 0;
@@ -51,8 +52,8 @@ std::optional<std::uint32_t> activation_list::find(std::uint64_t epoch) const no
     const std::uint32_t middle = low + (high - low) / 2;
     const std::uint64_t entry = entries_[middle].load(std::memory_order_relaxed);
     const std::uint64_t number = entry >> base_bits;
-    if (number == epoch) return static_cast<std::uint32_t>(entry & ((std::uint64_t{1} << base_bits) - 1));
-    if (entry == 0 || number > epoch) {
+    if (number == id) return static_cast<std::uint32_t>(entry & ((std::uint64_t{1} << base_bits) - 1));
+    if (entry == 0 || number > id) {
       high = middle;
     } else {
       low = middle + 1;
@@ -78,9 +79,9 @@ void activation_list::leave_group() noexcept {
   groups_[depth_.load(std::memory_order_relaxed) - 1].store(nullptr, std::memory_order_relaxed);
 }
 
-bool activation_list::has_group_inside(std::uint64_t epoch, const detail::group_rest* group) const noexcept {
+bool activation_list::has_group_inside(std::uint64_t id, const detail::group_rest* group) const noexcept {
   const auto is_active = [&](std::uint32_t i) {
-    return entries_[i].load(std::memory_order_acquire) >> base_bits == epoch;  // [AC1]
+    return entries_[i].load(std::memory_order_acquire) >> base_bits == id;  // [AC1]
   };
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
   std::uint32_t i = 0;

@@ -28,27 +28,27 @@ class activation_list {
   /// Owner. False: so deeply nested that further activations are not listed. Nobody can help with those, so a waiter
   /// begins one only for what it has to run itself.
   [[nodiscard]] bool has_room() const noexcept { return depth_.load(std::memory_order_relaxed) < capacity_; }
-  /// Owner. Begins activation `epoch`, whose tasks lie at `base` and above. Of a detached task: with its group.
-  void begin(std::uint64_t epoch, std::uint32_t base, const detail::group_rest* group = nullptr) noexcept;
+  /// Owner. Begins activation `id`, whose tasks lie at `base` and above. Of a detached task: with its group.
+  void begin(std::uint64_t id, std::uint32_t base, const detail::group_rest* group = nullptr) noexcept;
   /// Owner. Ends the innermost activation.
   void end() noexcept;
 
   /// Owner. The number of the innermost activation; 0: none is active, or it is not listed.
   [[nodiscard]] std::uint64_t innermost() const noexcept;
 
-  /// Any thread. The base of activation `epoch`, if it is active. O(log depth).
-  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t epoch) const noexcept;
+  /// Any thread. The base of activation `id`, if it is active. O(log depth).
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t id) const noexcept;
   /// Owner. The task of the innermost activation is about to tell its group that it has ended.
   void leave_group() noexcept;
-  /// Any thread. Is activation `epoch` active, and in it one of a task of that group, which has not ended? The caller
+  /// Any thread. Is activation `id` active, and in it one of a task of that group, which has not ended? The caller
   /// knows that the group has not ended.
-  [[nodiscard]] bool has_group_inside(std::uint64_t epoch, const detail::group_rest* group) const noexcept;
+  [[nodiscard]] bool has_group_inside(std::uint64_t id, const detail::group_rest* group) const noexcept;
   /// Any thread. The outermost activation of a task of that group that is active, or has just ended; 0: none.
   [[nodiscard]] std::uint64_t find_group(const detail::group_rest* group) const noexcept;
 
  private:
   static constexpr unsigned base_bits = 20;
-  static_assert(task_state::epoch_bits + base_bits < 64);
+  static_assert(task_state::id_bits + base_bits < 64);
 
   std::size_t capacity_;
   platform::mapping memory_;

@@ -27,7 +27,7 @@ struct detached_lane {
   detached_lane* next = nullptr;  ///< of the same group; constant once the lane is linked
   /// Any thread: does it hold tasks?
   // [DQ3] release: by who has taken its last task: that worker's activation comes first ([AC1]). Pairs with the acquire
-  // of a waiter. Not noticed: a waiter that sees neither the task nor who runs it asks nobody to share.
+  // of a waiter. No exploration catches this: a waiter that sees neither the task nor who runs it asks nobody to share.
   platform::atomic<bool> filled{false};
   // For who is inside.
   detached_task* oldest = nullptr;

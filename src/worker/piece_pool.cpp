@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t pieces_per_page = 64;
 
 std::uint64_t offered_word(std::uint64_t version) noexcept {
-  return task_state{.status = task_status::offered, .epoch = version}.pack();
+  return task_state{.status = task_status::offered, .id = version}.pack();
 }
 
 std::uint64_t bit_of(const piece& p) noexcept { return std::uint64_t{1} << (p.index % pieces_per_page); }
@@ -27,7 +27,8 @@ piece_pool::piece_pool()
       // Zeroed pages are records that nobody uses: no part of one is read before it is written, but for its state.
       pages_(static_cast<page*>(memory_.data())) {}
 
-// [PP6] seq_cst: as [PP2] and [PP4], for the first piece of a new page. Not noticed: that takes 65 pieces.
+// [PP6] seq_cst: as [PP2] and [PP4], for the first piece of a new page. No exploration catches this: it needs 65
+// pieces.
 std::uint32_t piece_pool::pages() const noexcept { return count_.load(std::memory_order_seq_cst); }
 
 const platform::atomic<std::uint64_t>& piece_pool::used_of(std::uint32_t index) const noexcept {
@@ -51,9 +52,9 @@ piece* piece_pool::get() noexcept {
   return nullptr;
 }
 
-void piece_pool::set_up(piece& p, detail::task_function run, std::uint64_t frame_number, void* whole) noexcept {
+void piece_pool::set_up(piece& p, detail::task_function run, std::uint64_t share_number, void* whole) noexcept {
   p.run.store(run);
-  p.number.store(frame_number, std::memory_order_relaxed);  // [PP11], [PP13]
+  p.number.store(share_number, std::memory_order_relaxed);  // [PP11], [PP13]
   p.whole.store(whole, std::memory_order_relaxed);          // [PP13]
 }
 
@@ -65,8 +66,8 @@ bool piece_pool::has_run(const piece& p) noexcept {
 bool piece_pool::take(seen_piece seen, std::uint64_t taken) noexcept {
   // [PP12] release: the thief itself, for whoever follows the piece to it: it may be a guest who has just sat down, of
   // whom the reader knows by this word only; and the activation's entry, as [TS1]. The piece was acquired by [PP3].
-  // Not noticed: explorations do not look for races on the table of the team. ThreadSanitizer does, in the stress
-  // tests.
+  // No exploration catches this: explorations do not look for races on the table of the team. ThreadSanitizer does, in
+  // the stress tests.
   return seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_release, std::memory_order_relaxed);
 }
 
@@ -157,7 +158,7 @@ seen_piece piece_pool::oldest(std::uint64_t above) const noexcept {
   const std::uint32_t end = pages();
   for (std::uint32_t i = 0; i < end && !found; ++i) {
     visit_offered(i, above, [&](seen_piece seen, std::uint64_t /*number*/) {
-      const std::uint64_t its_version = task_state::unpack(seen.word).epoch;
+      const std::uint64_t its_version = task_state::unpack(seen.word).id;
       if (found && its_version > version) return;
       found = seen;
       version = its_version;
@@ -166,17 +167,16 @@ seen_piece piece_pool::oldest(std::uint64_t above) const noexcept {
   return found;
 }
 
-std::vector<seen_piece> piece_pool::all_of(std::uint64_t frame_number) const {
+std::vector<seen_piece> piece_pool::all_of(std::uint64_t share_number) const {
   std::vector<seen_piece> found;
   const std::uint32_t end = pages();
   for (std::uint32_t i = 0; i < end; ++i) {
-    visit_offered(i, frame_number - 1, [&](seen_piece seen, std::uint64_t number) {
-      if (number == frame_number) found.push_back(seen);
+    visit_offered(i, share_number - 1, [&](seen_piece seen, std::uint64_t number) {
+      if (number == share_number) found.push_back(seen);
     });
   }
-  std::sort(found.begin(), found.end(), [](seen_piece a, seen_piece b) {
-    return task_state::unpack(a.word).epoch < task_state::unpack(b.word).epoch;
-  });
+  std::sort(found.begin(), found.end(),
+            [](seen_piece a, seen_piece b) { return task_state::unpack(a.word).id < task_state::unpack(b.word).id; });
   return found;
 }
 
@@ -189,7 +189,7 @@ bool piece_pool::is_taken(std::uint32_t index, std::uint64_t bits, std::uint64_t
   // [PP11] relaxed: should this be the number of a later use of the record, then the piece that the state told of has
   // ended, and nothing that was made in it is left to be taken.
   if (p.number.load(std::memory_order_relaxed) <= above) return false;
-  who = {state.thief, state.epoch};
+  who = {state.thief, state.id};
   return true;
 }
 

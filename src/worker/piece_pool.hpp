@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/loop_share.hpp>
 #include <filch/detail/task.hpp>
 #include <filch/platform/memory.hpp>
 
@@ -36,14 +36,14 @@ struct piece_start {
 };
 
 struct alignas(64) piece : detail::task {
-  platform::atomic<std::uint64_t> number;  ///< of the frame it was cut from
-  platform::atomic<void*> whole;           ///< the loop_whole or bag_whole that it is a part of
+  platform::atomic<std::uint64_t> number;  ///< of the share it was cut from
+  platform::atomic<void*> whole;           ///< the loop_state or bag_state that it is a part of
   platform::shared<std::uint64_t> high;
   platform::shared<piece_start> starts[2];
   platform::shared<piece_start> taken;         ///< the thief's: the start that holds
   platform::shared<detail::bag_chunk*> chunk;  ///< a bag's piece: what it consists of, instead of the four above
   // Owner only.
-  piece* older;  ///< of the same frame
+  piece* older;  ///< of the same share
   piece* newer;  ///< a bag's piece
   std::uint32_t index;
 };
@@ -54,7 +54,7 @@ struct seen_piece {
   std::uint64_t word = 0;
   explicit operator bool() const noexcept { return p != nullptr; }
   /// For who has taken it, or owns it.
-  [[nodiscard]] piece_start start() const noexcept { return p->starts[task_state::unpack(word).epoch & 1].load(); }
+  [[nodiscard]] piece_start start() const noexcept { return p->starts[task_state::unpack(word).id & 1].load(); }
 };
 
 class piece_pool {
@@ -67,8 +67,8 @@ class piece_pool {
 
   /// A record that is not in use; null when there are no more.
   [[nodiscard]] piece* get() noexcept;
-  /// Says what the record will be: a piece of that frame and loop or bag, and what its thief runs.
-  static void set_up(piece& p, detail::task_function run, std::uint64_t frame_number, void* whole) noexcept;
+  /// Says what the record will be: a piece of that share and loop or bag, and what its thief runs.
+  static void set_up(piece& p, detail::task_function run, std::uint64_t share_number, void* whole) noexcept;
   /// Gives back a record whose piece was taken back, or has run.
   void put(piece& p) noexcept;
   /// Makes a piece visible, whose parts are set but for the start. `version`: larger than any before.
@@ -88,16 +88,16 @@ class piece_pool {
 
   // Any thread.
 
-  /// The piece that has been on offer for longest, of those cut from frames with numbers above `above`.
+  /// The piece that has been on offer for longest, of those cut from shares with numbers above `above`.
   [[nodiscard]] seen_piece oldest(std::uint64_t above) const noexcept;
-  /// All pieces on offer that were cut from that frame, the oldest first.
+  /// All pieces on offer that were cut from that share, the oldest first.
   /// @throws std::bad_alloc.
-  [[nodiscard]] std::vector<seen_piece> all_of(std::uint64_t frame_number) const;
+  [[nodiscard]] std::vector<seen_piece> all_of(std::uint64_t share_number) const;
   /// Moves a piece that was seen on offer to that state, which says who has taken it. False: somebody else was faster.
   [[nodiscard]] static bool take(seen_piece seen, std::uint64_t taken) noexcept;
   /// Is any piece on offer?
   [[nodiscard]] bool something_offered() const noexcept { return static_cast<bool>(oldest(0)); }
-  /// Calls visit(lineage) for pieces that are being run, cut from frames with numbers above `above`, until it returns
+  /// Calls visit(lineage) for pieces that are being run, cut from shares with numbers above `above`, until it returns
   /// true.
   template <class Visit>
   bool any_taken(std::uint64_t above, Visit&& visit) const {

@@ -45,7 +45,7 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
   const std::uint64_t sent = look_at != nullptr ? one_sent : 0;
   counts_.fetch_add(one_searching + sent - one_sleeping, std::memory_order_relaxed);  // [SL0]
   w.sleep.look_at.store(look_at, std::memory_order_relaxed);                          // published by [SL13]
-  // [SL13] release: the corrected counts come first; pairs with [SL8]. Not noticed: as [AT5].
+  // [SL13] release: the corrected counts come first; pairs with [SL8]. No exploration catches this: as [AT5].
   w.sleep.state.store(sleep_state::awake, std::memory_order_release);
   return true;
 }
@@ -68,7 +68,8 @@ bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
 }
 
 bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
-  // [SL8] acquire: the corrected counts, [SL13], before this worker changes them again. Not noticed: as [AT5].
+  // [SL8] acquire: the corrected counts, [SL13], before this worker changes them again. No exploration catches this: as
+  // [AT5].
   while (w.sleep.state.load(std::memory_order_acquire) != sleep_state::awake) {
     if (deadline_ns != interrupter::never && platform::now_ns() >= deadline_ns) return false;
     w.parker.park_until(deadline_ns);

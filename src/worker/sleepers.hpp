@@ -43,8 +43,8 @@ class sleepers {
   /// Does any worker search or sleep? After an owner has calmed its attention word: who is not seen announces its sleep
   /// later.
   [[nodiscard]] bool anybody() const noexcept {
-    // [SL11] seq_cst: after [AT3]; pairs with [SL3]. Not noticed: it takes a worker that falls asleep unseen while
-    // another one, which is busy, is chosen to be dealt to; mostly the sleeper itself is.
+    // [SL11] seq_cst: after [AT3]; pairs with [SL3]. No exploration catches this: it needs a worker that falls asleep
+    // unseen while another one, which is busy, is chosen to be dealt to; mostly the sleeper itself is.
     return counts_.load(std::memory_order_seq_cst) != 0;
   }
   /// Something was brought to that worker, by an operation that acquired how the worker said that it waits for such.

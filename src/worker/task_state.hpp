@@ -19,29 +19,29 @@ namespace filch {
 enum class task_status : std::uint8_t { pending, taken, batched, reclaimed, done, failed, offered };
 
 struct task_state {
-  static constexpr unsigned epoch_bits = 43;
+  static constexpr unsigned id_bits = 43;
 
   task_status status = task_status::pending;
   bool waiting = false;
   std::uint16_t thief = 0;  ///< number of the worker that has it
-  std::uint64_t epoch = 0;  ///< of that worker's activation (taken) or batch (batched); version (offered)
+  std::uint64_t id = 0;     ///< of that worker's activation (taken) or batch (batched); version (offered)
 
   [[nodiscard]] static task_state unpack(std::uint64_t word) noexcept {
     return {.status = static_cast<task_status>(word & 7),
             .waiting = ((word >> 3) & 1) != 0,
             .thief = static_cast<std::uint16_t>(word >> 4),
-            .epoch = word >> 20};
+            .id = word >> 20};
   }
   [[nodiscard]] std::uint64_t pack() const noexcept {
-    return static_cast<std::uint64_t>(status) | (waiting ? 8U : 0U) | (std::uint64_t{thief} << 4) | (epoch << 20);
+    return static_cast<std::uint64_t>(status) | (waiting ? 8U : 0U) | (std::uint64_t{thief} << 4) | (id << 20);
   }
   [[nodiscard]] bool finished() const noexcept { return status == task_status::done || status == task_status::failed; }
 };
 
-/// A taken task as a waiter knows it: worker `thief` runs it as its activation number `epoch`.
+/// A taken task as a waiter knows it: worker `thief` runs it as its activation `id`.
 struct lineage {
   std::uint16_t thief;
-  std::uint64_t epoch;
+  std::uint64_t id;
 };
 
 }  // namespace filch

@@ -1,6 +1,6 @@
 // The join of a task that somebody else has: docs/protocols/wait.md.
-#include <filch/detail/bag_part.hpp>
-#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/bag_share.hpp>
+#include <filch/detail/loop_share.hpp>
 
 #include "platform/clock.hpp"
 #include "platform/thread.hpp"
@@ -28,7 +28,7 @@ class task_wait : public task_waits {
       // Taken back before, and joined in place since.
       if (state.status == task_status::reclaimed) return ends(join_result::reclaimed);
       is_taken_ = state.status == task_status::taken;
-      thief_ = {state.thief, state.epoch};
+      thief_ = {state.thief, state.id};
       if (state.status != task_status::batched) return false;
       // [TS9] relaxed: the slot is the owner's own work; the thief's claim [TS5] is of the same word.
       if (task_.state.compare_exchange_strong(word_, task_state{.status = task_status::reclaimed}.pack(),
@@ -89,8 +89,8 @@ class task_wait : public task_waits {
 }  // namespace
 
 bool has_work(const work_share& share) noexcept {
-  if (share.is_bag) return static_cast<const bag_part&>(share).has_work();
-  const auto& f = static_cast<const loop_frame&>(share);
+  if (share.is_bag) return static_cast<const bag_share&>(share).has_work();
+  const auto& f = static_cast<const loop_share&>(share);
   return f.next.load() != f.last.load();
 }
 

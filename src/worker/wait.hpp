@@ -1,8 +1,8 @@
 // Waiting: the one loop in which a worker looks for something to run, and sleeps when there is nothing.
 //
-// Four things wait: a worker without work, the join of a task, the wait for the detached tasks of a group, and the caller
-// of a bag that compares counts. They differ in what they wait for, in what they may run meanwhile, and in who wakes
-// them. Each is a class with these members, which the waiting worker calls in a busy section:
+// Four things wait: a worker without work, the join of a task, the wait for the detached tasks of a group, and the
+// caller of a bag that compares counts. They differ in what they wait for, in what they may run meanwhile, and in who
+// wakes them. Each is a class with these members, which the waiting worker calls in a busy section:
 //
 //   bool over()       is it over? The first question, and again after everything that has happened
 //   bool help()       tries once to run something; false: found nothing

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <filch/detail/bag_part.hpp>
-#include <filch/detail/loop_frame.hpp>
+#include <filch/detail/bag_share.hpp>
+#include <filch/detail/loop_share.hpp>
 #include <filch/detail/task_counts.hpp>
 #include <filch/task_group.hpp>
 
@@ -30,7 +30,8 @@ bool is_dozing(const worker& w) noexcept { return w.wait.dozing.load(std::memory
 
 bool awaits(const worker& w, const detail::group_rest* group) noexcept {
   // [DB6] seq_cst: who deals looks here after [AT3] and the waiter asks it afterwards ([AT2]), as with [CC1] and [CC2].
-  // Not noticed: the waiter has said so for 50 us when it asks for the last time. For wake_waiter it is as [TS6].
+  // No exploration catches this: the waiter has said so for 50 us when it asks for the last time. For wake_waiter it is
+  // as [TS6].
   return w.wait.group.load(std::memory_order_seq_cst) == group;
 }
 
@@ -56,7 +57,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
   set_split(base);
   end = base + slots_in(stack_bytes);
   home = &own_home;
-  loops.sites = &own_sites_;
+  loops.tuners = &own_tuners_;
 }
 
 void worker::begin_on_this_thread() noexcept {
@@ -131,7 +132,7 @@ void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own
   const detail::group_rest* const outer_wait = wait.group.load(std::memory_order_relaxed);  // the owner's own
   if (outer_wait != nullptr) wait.group.store(nullptr, std::memory_order_relaxed);
   const detail::innermost_part outer_part =
-      std::exchange(inner, {.frame = &here, .floor = own_base, .site = nullptr, .unwinding = *in_flight});
+      std::exchange(inner, {.frame = &here, .floor = own_base, .tuner = nullptr, .unwinding = *in_flight});
   innermost_ = &here;
   begin_work();
   detail::run_result result{};
@@ -166,7 +167,7 @@ void worker::run_taken(detail::task& t, worker* owner) noexcept {
 }
 
 void worker::begin_detached(const detail::group_rest& group) noexcept {
-  activations.begin(new_epoch(), index_of(head.load()), &group);
+  activations.begin(new_id(), index_of(head.load()), &group);
 }
 
 void worker::run_detached(detail::detached_task& t) noexcept { run_as_activation(t, nullptr, head.load()); }
@@ -174,8 +175,8 @@ void worker::run_detached(detail::detached_task& t) noexcept { run_as_activation
 void worker::run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept {
   run_claimed(t, &owner, [&](std::uint64_t taken) {
     // [TS5] release: as [TS1]. Its owner may have taken the task back and be using the slot for another: then the state
-    // is another. Not noticed: what [TS1] shows would take a batch, a proxy that is stolen, and a waiter that stands
-    // still for both.
+    // is another. No exploration catches this: what [TS1] shows would take a batch, a proxy that is stolen, and a
+    // waiter that stands still for both.
     return t.state.compare_exchange_strong(expected, taken, std::memory_order_release, std::memory_order_relaxed);
   });
 }
@@ -208,7 +209,7 @@ void worker::wake_waiter() noexcept {
   // Callers that compare counts, of calls that this worker runs parts of.
   for (const detail::work_share* f = loops.innermost.load(); f != nullptr; f = f->outer) {
     if (!f->is_bag) continue;
-    const detail::task_counts* const counts = static_cast<const detail::bag_part*>(f)->whole.counts;
+    const detail::task_counts* const counts = static_cast<const detail::bag_share*>(f)->whole.counts;
     if (counts == nullptr) continue;
     auto& caller = static_cast<worker&>(counts->caller);
     if (is_dozing(caller)) caller.parker.unpark();

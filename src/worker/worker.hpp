@@ -148,7 +148,7 @@ class worker : public detail::worker_core {
 
   /// Owner. Makes itself look.
   // [AT5] release: that it may have something to give, for whoever asks when it has been asked already ([IN2]).
-  // Not noticed by explorations, where a read-modify-write comes after all writes that were executed before it; but a
+  // No exploration catches this, where a read-modify-write comes after all writes that were executed before it; but a
   // processor that delays writes could do this one first.
   void raise() noexcept { attention.store(nullptr, std::memory_order_release); }
   /// Any thread. Asks the owner to look, and wakes it for that when it sleeps inside of a wait.
@@ -231,14 +231,14 @@ class worker : public detail::worker_core {
 
   /// State of a piece that this worker takes, and has done with at once, without an activation.
   [[nodiscard]] std::uint64_t taken_in_passing() noexcept {
-    return task_state{.status = task_status::taken, .thief = number, .epoch = new_epoch()}.pack();
+    return task_state{.status = task_status::taken, .thief = number, .id = new_id()}.pack();
   }
 
   /// Tells the owner of a task that this worker has run it, and wakes it when it sleeps.
   static void finish(detail::task& t, worker& owner, detail::run_result result) noexcept;
 
   /// A number for a new activation, root or batch of this worker.
-  [[nodiscard]] std::uint64_t new_epoch() noexcept { return ++epoch; }
+  [[nodiscard]] std::uint64_t new_id() noexcept { return ++newest_id; }
 
   /// Who may wait for the task that this worker is in the middle of. Null: nobody.
   [[nodiscard]] worker* waiter() const noexcept;
@@ -275,17 +275,17 @@ class worker : public detail::worker_core {
   bool run_claimed(detail::task& t, worker* owner, Claim claim) noexcept;
   void run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept;
 
-  detail::loop_sites own_sites_;
+  detail::chunk_tuners own_tuners_;
   const running* innermost_ = nullptr;
   std::uint64_t seed_;
 };
 
 template <class Claim>
 bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
-  const std::uint64_t number_of_this = new_epoch();
+  const std::uint64_t number_of_this = new_id();
   detail::slot* const own_base = head.load();
   activations.begin(number_of_this, index_of(own_base));
-  if (!claim(task_state{.status = task_status::taken, .thief = number, .epoch = number_of_this}.pack())) {
+  if (!claim(task_state{.status = task_status::taken, .thief = number, .id = number_of_this}.pack())) {
     activations.end();
     return false;
   }

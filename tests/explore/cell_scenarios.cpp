@@ -10,8 +10,8 @@ namespace filch::explore {
 namespace {
 
 using deque::communication_cell;
-using deque::handed;
 using deque::request_cell;
+using deque::slot_range;
 using deque::transfer_cell;
 
 /// Tasks that are nothing but their payload, and belong to whoever they were handed to.
@@ -19,7 +19,7 @@ class payloads {
  public:
   explicit payloads(std::uint32_t tasks) : number_(tasks), ran_(tasks) {}
   void make(std::uint32_t i) { number_[i].store(static_cast<int>(i)); }
-  void run(handed what) {
+  void run(slot_range what) {
     for (std::uint32_t i = what.first; i < what.first + what.count; ++i) {
       ran_.ran(static_cast<std::size_t>(number_[i].load()));
     }
@@ -51,7 +51,7 @@ class requests {
   void steal(std::uint16_t thief, int tries) {
     transfer_cell& mine = transfer_[thief];
     for (; tries > 0; --tries) {
-      const deque::request what{.thief = thief, .epoch = 0};
+      const deque::request what{.thief = thief, .id = 0};
       mine.expect(thief);
       if (!requests_.is_open() || !requests_.put(what)) {
         platform::pause();
@@ -78,7 +78,7 @@ class requests {
     if (!asked) return;
     transfer_cell& to = transfer_[asked->thief];
     if (made_ == handed_) return to.decline();
-    const handed what{.first = handed_, .count = std::min(made_ - handed_, to.room() + 1)};
+    const slot_range what{.first = handed_, .count = std::min(made_ - handed_, to.room() + 1)};
     handed_ += what.count;
     to.hand_over(what);
   }
@@ -143,7 +143,7 @@ void explore_deals(bool two_steps) {
           cell.give_up(*seen);
           continue;
         }
-        const handed some{.first = next, .count = std::min(end - next, cell.room() + 1)};
+        const slot_range some{.first = next, .count = std::min(end - next, cell.room() + 1)};
         next += some.count;
         cell.fill({.dealer = dealer, .tasks = some});
       }

@@ -87,7 +87,7 @@ void explore_lineage(const std::string& policy, const both_function& both) {
                  for (int tries = 0; tries < 8; ++tries) {
                    const auto state = task_state::unpack(x.state.load(std::memory_order_acquire));
                    if (state.status == task_status::taken) {
-                     static_cast<void>(rules->help(waiter, {state.thief, state.epoch}, nullptr));
+                     static_cast<void>(rules->help(waiter, {state.thief, state.id}, nullptr));
                    } else if (state.status == task_status::pending) {
                      platform::pause();
                    }

@@ -180,7 +180,7 @@ void explore_pool(int thieves) {
     for (int tries = 0; tries < 3; ++tries) {
       seen_piece seen = pool.oldest(0);
       if (!seen) continue;
-      const auto taken = task_state{.status = task_status::taken, .thief = 1, .epoch = 1}.pack();
+      const auto taken = task_state{.status = task_status::taken, .thief = 1, .id = 1}.pack();
       if (!seen.p->state.compare_exchange_strong(seen.word, taken, std::memory_order_release,
                                                  std::memory_order_relaxed)) {
         continue;
@@ -201,7 +201,7 @@ void explore_pool(int thieves) {
         const std::uint64_t low = seen.start().low;
         if (low + 2 < base + end) {
           // Two at a time, while there are that many.
-          version += (version + 1 + task_state::unpack(seen.word).epoch) % 2 != 0 ? 1 : 2;
+          version += (version + 1 + task_state::unpack(seen.word).id) % 2 != 0 ? 1 : 2;
           if (!piece_pool::shorten(seen, {low + 2, 0}, version)) continue;
           ran.ran(low);
           ran.ran(low + 1);

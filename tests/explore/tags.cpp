@@ -53,7 +53,7 @@ bool tags::explains(const std::string& tag) const {
       // To the end of the comment, or to the next tag's reasons in it.
       for (std::size_t k = i; k < lines.size() && is_comment(lines[k]); ++k) {
         if (k != i && !defined_in(lines[k]).empty()) break;
-        if (lines[k].find("Not noticed") != std::string::npos) return true;
+        if (lines[k].find("No exploration") != std::string::npos) return true;
       }
     }
     return false;

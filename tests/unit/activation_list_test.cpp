@@ -42,21 +42,21 @@ TEST(activation_list, knows_when_it_is_full) {
 
 TEST(activation_list, holds_the_largest_number_and_base) {
   activation_list list(1);
-  const std::uint64_t epoch = (std::uint64_t{1} << task_state::epoch_bits) - 1;
-  list.begin(epoch, (1U << 20) - 1);
-  EXPECT_EQ(list.find(epoch), (1U << 20) - 1);
+  const std::uint64_t id = (std::uint64_t{1} << task_state::id_bits) - 1;
+  list.begin(id, (1U << 20) - 1);
+  EXPECT_EQ(list.find(id), (1U << 20) - 1);
 }
 
 TEST(task_state, survives_packing) {
   const task_state state{.status = task_status::batched,
                          .waiting = true,
                          .thief = 65535,
-                         .epoch = (std::uint64_t{1} << task_state::epoch_bits) - 1};
+                         .id = (std::uint64_t{1} << task_state::id_bits) - 1};
   const auto copy = task_state::unpack(state.pack());
   EXPECT_EQ(copy.status, state.status);
   EXPECT_EQ(copy.waiting, state.waiting);
   EXPECT_EQ(copy.thief, state.thief);
-  EXPECT_EQ(copy.epoch, state.epoch);
+  EXPECT_EQ(copy.id, state.id);
   EXPECT_EQ(task_state{}.pack(), 0U);  // fresh pages hold pending tasks
 }
 

@@ -3,22 +3,22 @@
 #include <gtest/gtest.h>
 
 #include "deque/communication_cell.hpp"
-#include "deque/handed.hpp"
 #include "deque/request_cell.hpp"
+#include "deque/slot_range.hpp"
 #include "deque/transfer_cell.hpp"
 
 namespace filch::deque {
 namespace {
 
 constexpr std::uint16_t last_worker = 65535;
-constexpr std::uint64_t last_epoch = (std::uint64_t{1} << 43) - 1;
+constexpr std::uint64_t last_id = (std::uint64_t{1} << 43) - 1;
 constexpr std::uint32_t last_index = (std::uint32_t{1} << 20) - 1;
 
 TEST(request_cell, is_closed_at_first_and_refuses_requests) {
   request_cell cell;
   EXPECT_EQ(cell.look(), request_cell::state::closed);
   EXPECT_FALSE(cell.is_open());
-  EXPECT_FALSE(cell.put({.thief = 1, .epoch = 0}));
+  EXPECT_FALSE(cell.put({.thief = 1, .id = 0}));
   EXPECT_FALSE(cell.claim());
   EXPECT_TRUE(cell.close());
 }
@@ -26,20 +26,20 @@ TEST(request_cell, is_closed_at_first_and_refuses_requests) {
 TEST(request_cell, takes_one_request_which_its_owner_claims) {
   request_cell cell;
   for (const std::uint16_t thief : {std::uint16_t{0}, std::uint16_t{1}, last_worker}) {
-    for (const std::uint64_t epoch : {std::uint64_t{0}, std::uint64_t{1}, last_epoch}) {
+    for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, last_id}) {
       cell.open();
       EXPECT_TRUE(cell.is_open());
-      EXPECT_TRUE(cell.put({.thief = thief, .epoch = epoch}));
+      EXPECT_TRUE(cell.put({.thief = thief, .id = id}));
       EXPECT_EQ(cell.look(), request_cell::state::asked);
       EXPECT_FALSE(cell.is_open());
-      EXPECT_FALSE(cell.put({.thief = 2, .epoch = 3}));
+      EXPECT_FALSE(cell.put({.thief = 2, .id = 3}));
       EXPECT_FALSE(cell.close());
       const auto asked = cell.claim();
       ASSERT_TRUE(asked);
       EXPECT_EQ(asked->thief, thief);
-      EXPECT_EQ(asked->epoch, epoch);
+      EXPECT_EQ(asked->id, id);
       EXPECT_EQ(cell.look(), request_cell::state::closed);
-      EXPECT_FALSE(cell.withdraw({.thief = thief, .epoch = epoch}));
+      EXPECT_FALSE(cell.withdraw({.thief = thief, .id = id}));
     }
   }
 }
@@ -47,9 +47,9 @@ TEST(request_cell, takes_one_request_which_its_owner_claims) {
 TEST(request_cell, a_request_can_be_withdrawn_by_its_thief_alone) {
   request_cell cell;
   cell.open();
-  ASSERT_TRUE(cell.put({.thief = 5, .epoch = 7}));
-  EXPECT_FALSE(cell.withdraw({.thief = 4, .epoch = 7}));
-  EXPECT_TRUE(cell.withdraw({.thief = 5, .epoch = 7}));
+  ASSERT_TRUE(cell.put({.thief = 5, .id = 7}));
+  EXPECT_FALSE(cell.withdraw({.thief = 4, .id = 7}));
+  EXPECT_TRUE(cell.withdraw({.thief = 5, .id = 7}));
   EXPECT_EQ(cell.look(), request_cell::state::closed);
   EXPECT_FALSE(cell.claim());
 }
@@ -58,7 +58,7 @@ TEST(request_cell, closing_an_open_one_refuses_requests) {
   request_cell cell;
   cell.open();
   EXPECT_TRUE(cell.close());
-  EXPECT_FALSE(cell.put({.thief = 1, .epoch = 0}));
+  EXPECT_FALSE(cell.put({.thief = 1, .id = 0}));
 }
 
 TEST(transfer_cell, brings_what_was_handed_over) {
@@ -97,12 +97,12 @@ TEST(communication_cell, a_busy_worker_is_dealt_nothing) {
 TEST(communication_cell, says_what_is_waited_for) {
   communication_cell cell;
   for (const std::uint16_t of : {std::uint16_t{0}, std::uint16_t{9}, last_worker}) {
-    for (const std::uint64_t epoch : {std::uint64_t{1}, last_epoch}) {
-      cell.wait({.of = of, .epoch = epoch}, 0);
+    for (const std::uint64_t id : {std::uint64_t{1}, last_id}) {
+      cell.wait({.of = of, .id = id}, 0);
       const auto seen = cell.look();
       ASSERT_TRUE(seen);
       EXPECT_EQ(seen->wanted.of, of);
-      EXPECT_EQ(seen->wanted.epoch, epoch);
+      EXPECT_EQ(seen->wanted.id, id);
       ASSERT_TRUE(cell.cease());
     }
   }
@@ -145,7 +145,7 @@ TEST(communication_cell, a_dealer_takes_back_what_is_not_collected) {
 
 TEST(communication_cell, one_dealer_deals_in_two_steps_or_gives_up) {
   communication_cell cell;
-  cell.wait({.of = 3, .epoch = 4}, 11);
+  cell.wait({.of = 3, .id = 4}, 11);
   const auto seen = cell.look();
   ASSERT_TRUE(seen);
   EXPECT_TRUE(cell.reserve(*seen));

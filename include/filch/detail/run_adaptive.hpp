@@ -5,11 +5,11 @@
 #include <optional>
 #include <stop_token>
 
-#include <filch/detail/bag_part.hpp>
+#include <filch/detail/bag_share.hpp>
 #include <filch/detail/on_worker.hpp>
-#include <filch/detail/run_bag_part.hpp>
+#include <filch/detail/run_bag_share.hpp>
 #include <filch/detail/task_counts.hpp>
-#include <filch/detail/task_part.hpp>
+#include <filch/detail/task_share.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
 
@@ -20,13 +20,13 @@ template <class Task>
 struct adaptive_body {
   std::size_t budget;
 
-  static void run_part(task_part<Task>& part, piece* stolen) noexcept {
-    run_bag_part(part, stolen, [&] { part.step(); });
+  static void run_part(task_share<Task>& part, piece* stolen) noexcept {
+    run_bag_share(part, stolen, [&] { part.step(); });
   }
 
   static void run_stolen(worker_core& w, bag_chunk& chunk, piece& stolen) noexcept {
-    bag_whole& whole = *chunk.whole;
-    task_part<Task> part(w, whole, static_cast<const adaptive_body*>(whole.body)->budget);
+    bag_state& whole = *chunk.whole;
+    task_share<Task> part(w, whole, static_cast<const adaptive_body*>(whole.body)->budget);
     part.put_back(chunk);
     run_part(part, &stolen);
   }
@@ -36,11 +36,11 @@ template <class Task>
 loop_status run_adaptive_on(worker_core& w, Task& task, std::size_t budget, bool counted, const std::stop_token* stop) {
   using run = adaptive_body<Task>;
   const run with{budget};
-  bag_whole whole{.body = &with, .run_stolen = &run::run_stolen, .kind = resolve(w, {}).kind, .chunk = 1, .stop = stop};
+  bag_state whole{.body = &with, .run_stolen = &run::run_stolen, .kind = resolve(w, {}).kind, .chunk = 1, .stop = stop};
   std::optional<task_counts> counts;
   if (counted) whole.counts = &counts.emplace(w);
   {
-    task_part<Task> part(w, whole, budget);
+    task_share<Task> part(w, whole, budget);
     part.begin_with(task);
     run::run_part(part, nullptr);
   }

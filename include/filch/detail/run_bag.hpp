@@ -3,9 +3,9 @@
 
 #include <stop_token>
 
-#include <filch/detail/item_part.hpp>
+#include <filch/detail/item_share.hpp>
 #include <filch/detail/on_worker.hpp>
-#include <filch/detail/run_bag_part.hpp>
+#include <filch/detail/run_bag_share.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/feeder.hpp>
 #include <filch/loop.hpp>
@@ -17,17 +17,17 @@ template <class Item, class Body>
 struct bag_body {
   Body& body;
 
-  static void run_part(item_part<Item>& part, piece* stolen) noexcept {
+  static void run_part(item_share<Item>& part, piece* stolen) noexcept {
     Body& body = static_cast<const bag_body*>(part.whole.body)->body;
     feeder<Item> more(part);
-    run_bag_part(part, stolen, [&] {
+    run_bag_share(part, stolen, [&] {
       Item item = part.items.pop();
       body(item, more);
     });
   }
 
   static void run_stolen(worker_core& w, bag_chunk& chunk, piece& stolen) noexcept {
-    item_part<Item> part(w, *chunk.whole);
+    item_share<Item> part(w, *chunk.whole);
     part.put_back(chunk);
     run_part(part, &stolen);
   }
@@ -38,9 +38,9 @@ loop_status run_bag_on(worker_core& w, item_stack<Item>& items, Body& body, shar
   using run = bag_body<Item, Body>;
   how = resolve(w, how);
   const run with{body};
-  bag_whole whole{.body = &with, .run_stolen = &run::run_stolen, .kind = how.kind, .chunk = how.chunk, .stop = stop};
+  bag_state whole{.body = &with, .run_stolen = &run::run_stolen, .kind = how.kind, .chunk = how.chunk, .stop = stop};
   {
-    item_part<Item> part(w, whole);
+    item_share<Item> part(w, whole);
     part.items.swap(items);
     if (!part.items.empty()) run::run_part(part, nullptr);
   }

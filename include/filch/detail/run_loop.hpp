@@ -6,8 +6,8 @@
 #include <memory>
 #include <stop_token>
 
-#include <filch/detail/loop_frame.hpp>
-#include <filch/detail/loop_site.hpp>
+#include <filch/detail/chunk_tuner.hpp>
+#include <filch/detail/loop_share.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
 #include <filch/platform/ticks.hpp>
@@ -15,7 +15,7 @@
 
 namespace filch::detail {
 
-/// Is the loop split on demand, by its frame being cut?
+/// Is the loop split on demand, by its share being cut?
 constexpr bool is_lazy(loop_kind kind) noexcept {
   return kind == loop_kind::standard || kind == loop_kind::lazy_depth || kind == loop_kind::lazy_depth2 ||
          kind == loop_kind::lazy_breadth;
@@ -35,21 +35,21 @@ inline std::uint64_t chunk_unseen(std::uint64_t left) noexcept { return std::max
 
 /// Runs a chunk, and now and then notes how long it took.
 template <class Block>
-void run_chunk_at(loop_site& site, const Block& block, std::uint64_t low, std::uint64_t high, std::uint64_t& at,
+void run_chunk_at(chunk_tuner& tuner, const Block& block, std::uint64_t low, std::uint64_t high, std::uint64_t& at,
                   typename Block::values& values) {
-  if (--site.until_timed != 0) [[likely]]
+  if (--tuner.until_timed != 0) [[likely]]
     return run_chunk(block, low, high, at, values);
-  const std::uint64_t chunk = site.chunk.load();
-  site.until_timed = loop_site::rarely;  // also for a chunk that throws
+  const std::uint64_t chunk = tuner.chunk.load();
+  tuner.until_timed = chunk_tuner::rarely;  // also for a chunk that throws
   const chunk_timer timer;
   run_chunk(block, low, high, at, values);
   const std::int64_t ns = timer.ns();
-  if (site.nests || site.chunk.load() != chunk) return;
+  if (tuner.nests || tuner.chunk.load() != chunk) return;
   // A loop begins with shorter ones. What they say of a full one is too much by the clock's own time, and believed only
   // if there is no doubt.
   const std::uint64_t size = high - low;
   const std::int64_t full_ns = size >= chunk ? ns : ns * static_cast<std::int64_t>(chunk / size);
-  if (size >= chunk || full_ns < loop_site::chunk_ns || ns > loop_site::chunk_ns) site.took(full_ns);
+  if (size >= chunk || full_ns < chunk_tuner::chunk_ns || ns > chunk_tuner::chunk_ns) tuner.took(full_ns);
 }
 
 /// What the chunks of one part of a loop show.
@@ -59,14 +59,14 @@ class pace {
 
   /// A chunk of so many iterations is over: those after it may be longer if it was short, and are shorter if it was
   /// long.
-  void took(loop_frame& f, std::uint64_t iterations) noexcept {
+  void took(loop_share& f, std::uint64_t iterations) noexcept {
     const std::uint64_t now = platform::ticks();
     const std::uint64_t ticks = now - since_;
     since_ = now;
     const std::uint64_t slow = platform::ticks_of_some_us();
     if (ticks > slow) [[unlikely]] {
       f.most.store(std::max(grain_, iterations / (ticks / slow + 1)));
-    } else if (const std::uint64_t most = f.most.load(); most < loop_site::largest_chunk) {
+    } else if (const std::uint64_t most = f.most.load(); most < chunk_tuner::largest_chunk) {
       f.most.store(2 * most);
     }
   }
@@ -77,14 +77,14 @@ class pace {
 };
 
 /// Before a chunk: does anybody want something, or does the loop end early?
-inline bool must_look(const worker_core& w, const loop_whole& whole, bool polls) noexcept {
+inline bool must_look(const worker_core& w, const loop_state& whole, bool polls) noexcept {
   return w.attention.load(std::memory_order_relaxed) == nullptr || polls ||    // [AT1]
-         whole.cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere;  // [LW1]
+         whole.cut_at.load(std::memory_order_relaxed) != loop_state::nowhere;  // [LW1]
 }
 
 /// Chunks of one iteration, until the interval is empty. The one in progress is the one before `next`.
 template <bool Plain, class Block>
-void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Block& of, typename Block::values& values) {
+void run_each(worker_core& w, const loop_state& whole, loop_share& f, const Block& of, typename Block::values& values) {
   const Block block = of;
   // Nobody else moves `next`: what is read back from memory at once would hold up the next iteration.
   for (std::uint64_t i = f.next.load(); f.begin_iteration(i); ++i) {
@@ -99,32 +99,32 @@ void run_each(worker_core& w, const loop_whole& whole, loop_frame& f, const Bloc
 
 /// Chunks of about a microsecond, until the interval is empty or an iteration shows that there are loops in it.
 template <class Block>
-void run_chunks(worker_core& w, loop_frame& f, const Block& block, std::uint64_t& at, typename Block::values& values) {
+void run_chunks(worker_core& w, loop_share& f, const Block& block, std::uint64_t& at, typename Block::values& values) {
   const std::uint64_t grain = f.whole->grain;
   pace shown(grain);
-  while (f.next.load() < f.last.load() && (!f.site->nests || grain != 1)) {
+  while (f.next.load() < f.last.load() && (!f.tuner->nests || grain != 1)) {
     if (must_look(w, *f.whole, f.polls)) [[unlikely]]
       attend_loop(w, f);
-    std::uint64_t size = std::min(std::max(f.site->chunk.load(), grain), f.most.load());
+    std::uint64_t size = std::min(std::max(f.tuner->chunk.load(), grain), f.most.load());
     if (grain != 1) size -= size % grain;
     const std::uint64_t from = f.next.load();
     const std::uint64_t to = f.begin_chunk(size);
     if (from == to) return;
-    run_chunk_at(*f.site, block, from, to, at, values);
+    run_chunk_at(*f.tuner, block, from, to, at, values);
     if (!f.exact) shown.took(f, to - from);
   }
 }
 
 /// `Plain`: the way to split is `standard`, without a grain or a stop; known where nearly all loops begin.
 template <class Block, bool Plain>
-void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
+void run_part(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
               part_origin origin) noexcept {
   const Block& block = *static_cast<const Block*>(whole.block);
-  loop_site& site = w.loops.sites->of(&key_of<Block>);
-  const inside_site here(w, site);
+  chunk_tuner& tuner = w.loops.tuners->of(&key_of<Block>);
+  const inside_chunk here(w, tuner);
   const bool lazy = Plain || is_lazy(whole.kind);
   const bool exact_chunks = !Plain && whole.grain_given && lazy && whole.kind != loop_kind::standard;
-  loop_frame f(w, lazy, whole, site, low, high);
+  loop_share f(w, lazy, whole, tuner, low, high);
   f.most.store(exact_chunks ? whole.grain : std::max(whole.grain, chunk_unseen(high - low)));
   f.chunks = chunks;
   f.exact = exact_chunks;
@@ -134,14 +134,14 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
   platform::signal_fence();
   w.loops.innermost.store(&f);
   if (!lazy) begin_eager(w, f, origin);
-  std::uint64_t at = loop_whole::nowhere;  // the iteration that threw, where it is not the one before `next`
+  std::uint64_t at = loop_state::nowhere;  // the iteration that threw, where it is not the one before `next`
   typename Block::values values;
   values.begin(low);
   try {
     for (bool more = true; more;) {
       while (f.next.load() < f.last.load()) {
-        if (site.nests && (Plain || whole.grain == 1)) {
-          at = loop_whole::nowhere;
+        if (tuner.nests && (Plain || whole.grain == 1)) {
+          at = loop_state::nowhere;
           run_each<Plain>(w, whole, f, block, values);
         } else {
           run_chunks(w, f, block, at, values);
@@ -155,30 +155,30 @@ void run_part(worker_core& w, loop_whole& whole, std::uint64_t low, std::uint64_
       }
     }
   } catch (...) {
-    fail_loop(w, f, at != loop_whole::nowhere ? at : f.next.load() - 1);
+    fail_loop(w, f, at != loop_state::nowhere ? at : f.next.load() - 1);
   }
   w.loops.innermost.store(f.outer);
 }
 
-/// A loop that would fit into one chunk, as far as the place is known: runs it without a frame, as long as it is no
+/// A loop that would fit into one chunk, as far as the place is known: runs it without a share, as long as it is no
 /// longer than that. It begins with little and looks around in between, since nobody can have a part of what has begun.
-/// @return how many iterations it has run; the others are for a frame.
+/// @return how many iterations it has run; the others are for a share.
 template <class Block>
 std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
-  loop_site& site = w.loops.sites->of(&key_of<Block>);
-  if (site.nests || size > site.chunk.load()) return 0;
+  chunk_tuner& tuner = w.loops.tuners->of(&key_of<Block>);
+  if (tuner.nests || size > tuner.chunk.load()) return 0;
   if (w.must_attend(nullptr)) [[unlikely]]
     attend(w);
   const bool asked = w.must_attend(nullptr);  // by somebody who is there all the time, for all that is known
   const std::uint64_t since = asked ? platform::ticks() : 0;
-  const inside_site here(w, site);
+  const inside_chunk here(w, tuner);
   const std::uint64_t least = chunk_unseen(size);
   std::uint64_t at = 0;
   std::uint64_t low = 0;
   typename Block::values values;
   for (std::uint64_t chunk = least;;) {
     const std::uint64_t high = low + std::min(chunk, size - low);
-    run_chunk_at(site, block, low, high, at, values);
+    run_chunk_at(tuner, block, low, high, at, values);
     low = high;
     if (low == size) break;
     if (w.must_attend(nullptr) && (!asked || platform::ticks() - since > platform::ticks_of_some_us())) [[unlikely]]
@@ -202,7 +202,7 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
   const std::uint64_t size = block.size();
   const std::uint64_t done = plain && size != 0 ? run_at_once(w, block, size) : 0;
   if (done == size) return loop_status::complete;
-  loop_whole whole{.block = std::addressof(block),
+  loop_state whole{.block = std::addressof(block),
                    .run_part = plain ? &run_part<Block, true> : &run_part<Block, false>,
                    .size = size,
                    .grain = std::max<std::uint64_t>(1, grain),
@@ -215,7 +215,7 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
     if (stop != nullptr && stop->stop_requested()) return loop_status::stopped;
     run_part<Block, false>(w, whole, 0, size, 0, part_origin::whole);
   }
-  if (whole.cut_at.load(std::memory_order_relaxed) != loop_whole::nowhere) [[unlikely]]  // [LW1]
+  if (whole.cut_at.load(std::memory_order_relaxed) != loop_state::nowhere) [[unlikely]]  // [LW1]
     rethrow_from(whole);
   return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
 }

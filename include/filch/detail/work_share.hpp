@@ -32,7 +32,7 @@ struct work_share {
   slot* head;               ///< of the task stack when it began: which tasks are older
   piece* newest = nullptr;  ///< of its pieces that may be on offer
   bool gives;               ///< others may ask for a part of it
-  bool is_bag;              ///< a bag_part; else a loop_frame
+  bool is_bag;              ///< a bag_share; else a loop_share
 
  protected:
   ~work_share() = default;

@@ -13,7 +13,7 @@
 #include <functional>
 
 #include <filch/config.hpp>
-#include <filch/detail/loop_site.hpp>
+#include <filch/detail/chunk_tuner.hpp>
 #include <filch/detail/task.hpp>
 #include <filch/loop.hpp>
 #include <filch/platform/memory.hpp>
@@ -40,10 +40,10 @@ inline constexpr unsigned int none_in_flight = 0;
 
 /// What is said of the innermost activation of a worker, or of its root.
 struct innermost_part {
-  const void* frame = this;    ///< an address above all of its frames on the C++ stack; or one where no group lies
-  slot* floor = nullptr;       ///< where its tasks begin
-  loop_site* site = nullptr;   ///< of the chunk that it is in
-  unsigned int unwinding = 0;  ///< exceptions in flight on its thread when it began
+  const void* frame = this;      ///< an address above all of its frames on the C++ stack; or one where no group lies
+  slot* floor = nullptr;         ///< where its tasks begin
+  chunk_tuner* tuner = nullptr;  ///< of the chunk that it is in
+  unsigned int unwinding = 0;    ///< exceptions in flight on its thread when it began
 };
 
 /// The runs of groups on a worker's stack.
@@ -55,7 +55,7 @@ struct group_part {
 
 /// The loops and bags that a worker is in.
 struct loop_part {
-  loop_sites* sites = nullptr;
+  chunk_tuners* tuners = nullptr;
   platform::local<work_share*> innermost;
   const work_share* polled = nullptr;    ///< the one that is about to begin a chunk
   loop_kind kind = loop_kind::standard;  ///< of loops that do not say
@@ -79,7 +79,7 @@ struct alignas(64) worker_core {
   group_part groups;
   loop_part loops;
   const unsigned int* in_flight = &none_in_flight;  ///< exceptions in flight on its thread
-  std::uint64_t epoch = 0;                          ///< the newest number given to an activation, a loop or a piece
+  std::uint64_t newest_id = 0;                      ///< the newest number given to an activation, a loop or a piece
   platform::local<bool> busy{true};                 ///< in the scheduler's own code, which must not be interrupted
 
   /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner
@@ -167,23 +167,23 @@ class open_section {
 /// A number for a new loop.
 inline std::uint64_t next_number(worker_core& w) noexcept {
   const busy_section counting(w);  // who interrupts may number pieces
-  return ++w.epoch;
+  return ++w.newest_id;
 }
 
 /// The calling worker is in a chunk of a loop or reduction, and says so to the one around it.
-class inside_site {
+class inside_chunk {
  public:
-  inside_site(worker_core& w, loop_site& site) noexcept : w_(w), outer_(w.inner.site) {
+  inside_chunk(worker_core& w, chunk_tuner& tuner) noexcept : w_(w), outer_(w.inner.tuner) {
     if (outer_ != nullptr) outer_->contains_loops();
-    w.inner.site = &site;
+    w.inner.tuner = &tuner;
   }
-  ~inside_site() { w_.inner.site = outer_; }
-  inside_site(const inside_site&) = delete;
-  inside_site& operator=(const inside_site&) = delete;
+  ~inside_chunk() { w_.inner.tuner = outer_; }
+  inside_chunk(const inside_chunk&) = delete;
+  inside_chunk& operator=(const inside_chunk&) = delete;
 
  private:
   worker_core& w_;
-  loop_site* outer_;
+  chunk_tuner* outer_;
 };
 
 /// What `self` refers to on a thread that is no worker. Never written.

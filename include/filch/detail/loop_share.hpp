@@ -1,16 +1,16 @@
 // Loops in progress as the scheduler sees them (docs/protocols/loops.md).
 //
-// A loop is one `loop_whole`, in the frame of the function that runs it, and one `loop_frame` for each worker that runs
-// a part of it. A frame is an interval of the loop's iterations: its owner runs it from the low end, and cuts pieces
-// off its high end for others. What has been cut off is in the frame's list of pieces until it has run.
+// A loop is one `loop_state`, in the frame of the function that runs it, and one `loop_share` for each worker that runs
+// a part of it. A share is an interval of the loop's iterations: its owner runs it from the low end, and cuts pieces
+// off its high end for others. What has been cut off is in the share's list of pieces until it has run.
 //
 // Invariants
 //  1. [next, last) is what the owner has not begun. The owner alone changes it, between its own instructions; or an
 //     interrupt of it does, which lowers `last` to no less than `next`. So the owner raises `next` before it looks how
 //     far it may go, and takes that back when it was too far.
-//  2. Pieces on offer are above the frame's interval, the newest nearest to it. So taking them back newest first runs a
+//  2. Pieces on offer are above the share's interval, the newest nearest to it. So taking them back newest first runs a
 //     loop that nobody helps with in serial order.
-//  3. A frame ends when its interval is empty and each of its pieces was taken back or has run.
+//  3. A share ends when its interval is empty and each of its pieces was taken back or has run.
 //  4. Intervals and pieces begin at multiples of the grain, so that only the end of a loop has less.
 #pragma once
 
@@ -27,16 +27,16 @@
 
 namespace filch::detail {
 
-struct loop_whole;
+struct loop_state;
 
 /// Where the part of a loop came from that a worker begins to run.
 enum class part_origin : std::uint8_t { whole, stolen, taken_back };
 
 /// Runs [low, high) of a loop on the calling worker.
-using part_function = void (*)(worker_core&, loop_whole&, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
+using part_function = void (*)(worker_core&, loop_state&, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
                                part_origin) noexcept;
 
-struct loop_whole {
+struct loop_state {
   static constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
 
   const void* block;  ///< shape and body
@@ -56,23 +56,23 @@ struct loop_whole {
   std::uint64_t error_at{0};
 };
 
-struct loop_frame : work_share {
-  loop_frame(worker_core& w, bool on_request, loop_whole& of, loop_site& at, std::uint64_t low,
+struct loop_share : work_share {
+  loop_share(worker_core& w, bool on_request, loop_state& of, chunk_tuner& at, std::uint64_t low,
              std::uint64_t high) noexcept
-      : work_share(w, false, on_request), whole(&of), next(low), last(high), site(&at) {}
+      : work_share(w, false, on_request), whole(&of), next(low), last(high), tuner(&at) {}
 
-  loop_whole* whole;
+  loop_state* whole;
   platform::local<std::uint64_t> next;
   platform::local<std::uint64_t> last;
   /// Iterations of a chunk, at most: what this part of the loop has shown so far to be short enough.
   platform::local<std::uint64_t> most{};
-  loop_site* site;
+  chunk_tuner* tuner;
   std::uint32_t chunks = 0;             ///< kind `automatic`: into so many more it may be cut
   bool exact = false;                   ///< chunks of `most` iterations, whatever they show
   platform::local<bool> shared{false};  ///< somebody else has a part of the loop, or had one, or may have
   bool polls = false;                   ///< has to look around after each chunk, asked or not
 
-  /// Owner. Begins iteration i, which is `next`. False: it is not the frame's any more.
+  /// Owner. Begins iteration i, which is `next`. False: it is not the share's any more.
   bool begin_iteration(std::uint64_t i) noexcept {
     next.store(i + 1);
     platform::signal_fence();
@@ -100,20 +100,20 @@ struct loop_frame : work_share {
 /// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.
 FILCH_API [[gnu::cold, gnu::noinline]] void check_kind(const worker_core& w, loop_kind kind);
 
-/// Prepares a frame whose loop is not split on demand: cuts off at once what its way of splitting wants.
-FILCH_API [[gnu::noinline]] void begin_eager(worker_core& w, loop_frame& f, part_origin origin) noexcept;
+/// Prepares a share whose loop is not split on demand: cuts off at once what its way of splitting wants.
+FILCH_API [[gnu::noinline]] void begin_eager(worker_core& w, loop_share& f, part_origin origin) noexcept;
 
 /// Before a chunk: answers whoever asks, and sees whether the loop ends early.
-FILCH_API [[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_frame& f) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_share& f) noexcept;
 
-/// The frame's interval is empty: takes a piece back and makes it the interval; or waits for those that others run.
+/// The share's interval is empty: takes a piece back and makes it the interval; or waits for those that others run.
 /// False: nothing is left.
-FILCH_API [[gnu::noinline]] bool continue_loop(worker_core& w, loop_frame& f) noexcept;
+FILCH_API [[gnu::noinline]] bool continue_loop(worker_core& w, loop_share& f) noexcept;
 
-/// Notes the exception in flight, which iteration `at` threw, and drops what is left of the frame.
-FILCH_API [[gnu::cold, gnu::noinline]] void fail_loop(worker_core& w, loop_frame& f, std::uint64_t at) noexcept;
+/// Notes the exception in flight, which iteration `at` threw, and drops what is left of the share.
+FILCH_API [[gnu::cold, gnu::noinline]] void fail_loop(worker_core& w, loop_share& f, std::uint64_t at) noexcept;
 
 /// The loop ended before its end: throws its exception, if that is why.
-FILCH_API [[gnu::cold, gnu::noinline]] void rethrow_from(loop_whole& whole);
+FILCH_API [[gnu::cold, gnu::noinline]] void rethrow_from(loop_state& whole);
 
 }  // namespace filch::detail

@@ -2,8 +2,8 @@
 // concerns the body.
 #pragma once
 
-#include <filch/detail/bag_part.hpp>
-#include <filch/detail/loop_site.hpp>
+#include <filch/detail/bag_share.hpp>
+#include <filch/detail/chunk_tuner.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
 #include <filch/platform/memory.hpp>
@@ -12,11 +12,11 @@ namespace filch::detail {
 
 /// Runs the part until nothing of it is left. next() processes an item, or does a step of the task.
 template <class Part, class Next>
-[[gnu::always_inline]] inline void run_bag_part(Part& part, piece* stolen, const Next& next) noexcept {
+[[gnu::always_inline]] inline void run_bag_share(Part& part, piece* stolen, const Next& next) noexcept {
   worker_core& w = part.w;
   // What the bag is in contains loops; what the bag contains is not the business of a chunk of iterations.
-  loop_site site;
-  const inside_site here(w, site);
+  chunk_tuner tuner;
+  const inside_chunk here(w, tuner);
   platform::signal_fence();
   w.loops.innermost.store(&part);
   begin_bag(part, stolen);
@@ -36,7 +36,7 @@ template <class Part, class Next>
 }
 
 /// How a bag ended that is over. Throws its exception, if there is one.
-inline loop_status outcome_of(bag_whole& whole) {
+inline loop_status outcome_of(bag_state& whole) {
   if (whole.ended.load(std::memory_order_relaxed)) [[unlikely]]  // [BW1]
     rethrow_from(whole);
   return whole.stop != nullptr && whole.stop->stop_requested() ? loop_status::stopped : loop_status::complete;

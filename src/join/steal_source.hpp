@@ -9,7 +9,7 @@ namespace filch {
 
 /// Tasks won by a thief: `count` consecutive slots of the victim's stack from `first` on. Or a piece of a loop, which
 /// is only seen so far: it is taken when it is run.
-struct loot {
+struct steal_result {
   worker* victim = nullptr;
   detail::slot* first = nullptr;
   std::uint32_t count = 0;
@@ -17,18 +17,18 @@ struct loot {
   explicit operator bool() const noexcept { return victim != nullptr; }
 };
 
-class taker {
+class steal_source {
  public:
-  taker() = default;
-  virtual ~taker() = default;
-  taker(const taker&) = delete;
-  taker& operator=(const taker&) = delete;
+  steal_source() = default;
+  virtual ~steal_source() = default;
+  steal_source(const steal_source&) = delete;
+  steal_source& operator=(const steal_source&) = delete;
 
   /// Tries once to take tasks from victim. With `only`, takes nothing but tasks that activation made, or that were made
   /// inside of it; exact, see docs/protocols/wait.md. Asks the victim for more when there is nothing to take.
-  virtual loot take(worker& thief, worker& victim, const lineage* only) noexcept = 0;
+  virtual steal_result take(worker& thief, worker& victim, const lineage* only) noexcept = 0;
   /// Tries once to take anything from anybody.
-  virtual loot take_any(worker& thief) noexcept = 0;
+  virtual steal_result take_any(worker& thief) noexcept = 0;
   /// A hint: index one past the task of victim that was taken last.
   [[nodiscard]] virtual std::uint32_t taken_end(const worker& victim) const noexcept = 0;
 };

@@ -12,7 +12,7 @@
 
 namespace filch::detail {
 
-struct loop_site {
+struct chunk_tuner {
   /// A chunk that is shorter is doubled; one that is longer than four times this is halved.
   static constexpr std::int64_t chunk_ns = 1000;
   static constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 20;
@@ -50,19 +50,19 @@ struct loop_site {
   }
 };
 
-/// The sites of one worker. A place that meets another one's entry takes it over: it only learns its size again.
-class loop_sites {
+/// The tuners of one worker. A place that meets another one's entry takes it over: it only learns its size again.
+class chunk_tuners {
  public:
-  [[nodiscard]] loop_site& of(const void* key) noexcept {
+  [[nodiscard]] chunk_tuner& of(const void* key) noexcept {
     const auto bits = reinterpret_cast<std::uintptr_t>(key);
-    loop_site& site = sites_[(bits ^ (bits >> 8)) % sites_.size()];
-    if (site.key != key) [[unlikely]]
-      site.begin(key);
-    return site;
+    chunk_tuner& tuner = tuners_[(bits ^ (bits >> 8)) % tuners_.size()];
+    if (tuner.key != key) [[unlikely]]
+      tuner.begin(key);
+    return tuner;
   }
 
  private:
-  std::array<loop_site, 128> sites_;
+  std::array<chunk_tuner, 128> tuners_;
 };
 
 /// An address of its own for each type.

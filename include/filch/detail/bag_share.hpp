@@ -1,7 +1,7 @@
 // Bags in progress as the scheduler sees them (docs/protocols/bags.md).
 //
-// A bag is one `bag_whole`, in the frame of the function that processes it, and one `bag_part` for each worker that has
-// items of it. A part is the worker's private segment, and a list of the chunks that it has shared: each a piece on
+// A bag is one `bag_state`, in the frame of the function that processes it, and one `bag_share` for each worker that
+// has items of it. A part is the worker's private segment, and a list of the chunks that it has shared: each a piece on
 // offer, like one of a loop. Who takes a chunk begins a part of his own.
 //
 // A task that can be split (filch/adaptive.hpp) is such a bag too: the private segment is the task, a chunk is what it
@@ -27,7 +27,7 @@
 
 namespace filch::detail {
 
-struct bag_whole;
+struct bag_state;
 class task_counts;
 
 /// Items that are shared, taken and taken back together. On the heap.
@@ -37,12 +37,12 @@ struct bag_chunk {
   bag_chunk(const bag_chunk&) = delete;
   bag_chunk& operator=(const bag_chunk&) = delete;
 
-  bag_whole* whole = nullptr;
+  bag_state* whole = nullptr;
   worker_core* sharer = nullptr;
   bag_chunk* next = nullptr;  ///< of those without items that a part keeps
 };
 
-struct bag_whole {
+struct bag_state {
   const void* body;
   /// Makes a stolen chunk a part of the calling worker's, and runs that.
   void (*run_stolen)(worker_core&, bag_chunk&, piece& stolen) noexcept;
@@ -58,9 +58,9 @@ struct bag_whole {
 };
 
 /// What of a part does not depend on the type of its items.
-class FILCH_API bag_part : public work_share {
+class FILCH_API bag_share : public work_share {
  public:
-  bag_part(worker_core& owner, bag_whole& of) noexcept;
+  bag_share(worker_core& owner, bag_state& of) noexcept;
 
   /// Is there anything private to be processed?
   [[nodiscard]] virtual bool has_work() const noexcept = 0;
@@ -88,7 +88,7 @@ class FILCH_API bag_part : public work_share {
   }
 
   worker_core& w;
-  bag_whole& whole;
+  bag_state& whole;
   piece* oldest = nullptr;  ///< of the list that begins with `newest`
   piece* taken = nullptr;   ///< pieces that others run, or have run
   std::uint32_t taken_count = 0;
@@ -104,7 +104,7 @@ class FILCH_API bag_part : public work_share {
   std::uint64_t outer_activation = 0;  ///< of the same call on this worker, around this one
 
  protected:
-  ~bag_part() = default;
+  ~bag_share() = default;
 };
 
 /// Which way a bag is shared on that worker: `how`, or what it inherits. Throws std::invalid_argument if it does not go
@@ -112,29 +112,29 @@ class FILCH_API bag_part : public work_share {
 FILCH_API [[nodiscard]] sharing resolve(const worker_core& w, sharing how);
 
 /// Begins a part, whose first items are private: takes more from whom they were stolen, and shares, as its way wants.
-FILCH_API [[gnu::noinline]] void begin_bag(bag_part& part, piece* stolen) noexcept;
+FILCH_API [[gnu::noinline]] void begin_bag(bag_share& part, piece* stolen) noexcept;
 
 /// Answers whoever asks for work, and shares as the part's way wants; between two items, or inside of one that has just
 /// added to the bag. Between two also sees whether the bag ends early.
-FILCH_API [[gnu::noinline]] void attend_bag(bag_part& part, bool between) noexcept;
+FILCH_API [[gnu::noinline]] void attend_bag(bag_share& part, bool between) noexcept;
 
 /// No private item is left: takes back a chunk; or waits for those that others have. False: nothing is left.
-FILCH_API [[gnu::noinline]] bool continue_bag(bag_part& part) noexcept;
+FILCH_API [[gnu::noinline]] bool continue_bag(bag_share& part) noexcept;
 
 /// Notes the exception in flight, the bag's first or not, and ends the bag.
-FILCH_API [[gnu::cold, gnu::noinline]] void note_failure(bag_part& part) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void note_failure(bag_share& part) noexcept;
 
 /// The same, and drops what is left of the part.
-FILCH_API [[gnu::cold, gnu::noinline]] void fail_bag(bag_part& part) noexcept;
+FILCH_API [[gnu::cold, gnu::noinline]] void fail_bag(bag_share& part) noexcept;
 
 /// The part of a call whose tasks are counted is over, and out of the worker's list. The last touch of the call, unless
 /// by its caller.
-FILCH_API [[gnu::noinline]] void count_part(bag_part& part) noexcept;
+FILCH_API [[gnu::noinline]] void count_part(bag_share& part) noexcept;
 
 /// Caller. Waits until no task of the call is left.
 FILCH_API [[gnu::noinline]] void wait_for_counts(task_counts& counts) noexcept;
 
 /// The bag ended early: throws its exception, if that is why.
-FILCH_API [[gnu::cold, gnu::noinline]] void rethrow_from(bag_whole& whole);
+FILCH_API [[gnu::cold, gnu::noinline]] void rethrow_from(bag_state& whole);
 
 }  // namespace filch::detail

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <filch/config.hpp>
-#include <filch/detail/bag_part.hpp>
+#include <filch/detail/bag_share.hpp>
 #include <filch/detail/item_stack.hpp>
 
 namespace filch::detail {
@@ -19,12 +19,12 @@ struct item_chunk final : bag_chunk {
 };
 
 template <class Item>
-class item_part final : public bag_part {
+class item_share final : public bag_share {
  public:
-  item_part(worker_core& owner, bag_whole& of) noexcept : bag_part(owner, of) {}
-  ~item_part() { delete_spares(); }
-  item_part(const item_part&) = delete;
-  item_part& operator=(const item_part&) = delete;
+  item_share(worker_core& owner, bag_state& of) noexcept : bag_share(owner, of) {}
+  ~item_share() { delete_spares(); }
+  item_share(const item_share&) = delete;
+  item_share& operator=(const item_share&) = delete;
 
   [[nodiscard]] bool has_work() const noexcept override { return !items.empty(); }
 

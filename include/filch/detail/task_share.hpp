@@ -10,8 +10,8 @@
 #include <utility>
 
 #include <filch/config.hpp>
-#include <filch/detail/bag_part.hpp>
-#include <filch/detail/loop_site.hpp>
+#include <filch/detail/bag_share.hpp>
+#include <filch/detail/chunk_tuner.hpp>
 #include <filch/detail/worker_core.hpp>
 
 namespace filch::detail {
@@ -46,14 +46,14 @@ struct task_chunk final : bag_chunk {
 };
 
 template <class Task>
-class task_part final : public bag_part {
+class task_share final : public bag_share {
  public:
   /// `budget`: units of a step; 0: as many as take about a microsecond.
-  task_part(worker_core& owner, bag_whole& of, std::size_t budget) noexcept
-      : bag_part(owner, of), site_(owner.loops.sites->of(&key_of<task_part>)), budget_(budget) {}
-  ~task_part() = default;
-  task_part(const task_part&) = delete;
-  task_part& operator=(const task_part&) = delete;
+  task_share(worker_core& owner, bag_state& of, std::size_t budget) noexcept
+      : bag_share(owner, of), tuner_(owner.loops.tuners->of(&key_of<task_share>)), budget_(budget) {}
+  ~task_share() = default;
+  task_share(const task_share&) = delete;
+  task_share& operator=(const task_share&) = delete;
 
   /// Begins with a task that is somebody else's, and stays so.
   void begin_with(Task& task) noexcept { task_ = std::addressof(task); }
@@ -103,19 +103,19 @@ class task_part final : public bag_part {
  private:
   /// A step whose budget is found by the clock, like the chunks of loops.
   bool timed_step() {
-    const std::uint64_t units = site_.chunk.load();
-    if (--site_.until_timed != 0) [[likely]]
+    const std::uint64_t units = tuner_.chunk.load();
+    if (--tuner_.until_timed != 0) [[likely]]
       return task_->step(units);
-    site_.until_timed = loop_site::rarely;  // also for a step that throws
+    tuner_.until_timed = chunk_tuner::rarely;  // also for a step that throws
     const chunk_timer timer;
     const bool more = task_->step(units);
     const std::int64_t ns = timer.ns();
     // The last step of a task may have had less to do: that says something only by being too long.
-    if (site_.chunk.load() == units && (more || ns > loop_site::chunk_ns)) site_.took(ns);
+    if (tuner_.chunk.load() == units && (more || ns > chunk_tuner::chunk_ns)) tuner_.took(ns);
     return more;
   }
 
-  loop_site& site_;
+  chunk_tuner& tuner_;
   std::size_t budget_;
   Task* task_ = nullptr;  ///< in progress: that of `own_`, or the caller's
   std::unique_ptr<task_chunk<Task>> own_;
