@@ -53,11 +53,10 @@ class work_bag {
   /// @param body  called where it is, by several threads at the same time. The item is destroyed after the call.
   /// @param how   how workers share the bag; by default half of a worker's items, when somebody asks.
   /// @throws what a body throws; of several, the first. The items that wait then are destroyed unprocessed, and bodies
-  ///         that are running awaited. std::invalid_argument if `how` does not go with the scheduler's policy or has a chunk
-  ///         size of 0; then the bag is as it was.
+  ///         that are running awaited. std::invalid_argument if `how` does not go with the scheduler's policy or has a
+  ///         chunk size of 0; then the bag is as it was.
   /// @par Complexity O(1) for each item beside the body, amortised; no allocation but for growth and for what is
-  /// shared,
-  ///      and no atomic read-modify-write unless something is shared.
+  ///      shared, and no atomic read-modify-write unless something is shared.
   template <class Body>
     requires bag_processor<Body, Item>
   void process(Body&& body, sharing how = {}) {

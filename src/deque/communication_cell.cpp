@@ -1,6 +1,6 @@
 #include "deque/communication_cell.hpp"
 
-namespace filch::deque {
+namespace filch::detail::deque {
 namespace {
 
 // The lowest bits of the word.
@@ -104,4 +104,4 @@ bool communication_cell::take_back(deal what) noexcept {
   return word_.compare_exchange_strong(expected, busy, std::memory_order_relaxed, std::memory_order_relaxed);
 }
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

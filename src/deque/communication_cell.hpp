@@ -26,7 +26,7 @@
 
 #include "deque/slot_range.hpp"
 
-namespace filch::deque {
+namespace filch::detail::deque {
 
 /// What a worker waits for: anything (id 0), or what was made in that activation of that worker.
 struct wait_filter {
@@ -79,4 +79,4 @@ class communication_cell {
   platform::shared<std::uint32_t> room_{0};  ///< handed to the dealer that reserves the cell
 };
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

@@ -1,6 +1,6 @@
 #include "deque/request_cell.hpp"
 
-namespace filch::deque {
+namespace filch::detail::deque {
 namespace {
 
 constexpr std::uint64_t closed = 0;
@@ -69,4 +69,4 @@ bool request_cell::close() noexcept {
          expected == closed;
 }
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

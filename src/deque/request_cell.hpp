@@ -23,7 +23,7 @@
 
 #include <filch/platform/memory.hpp>
 
-namespace filch::deque {
+namespace filch::detail::deque {
 
 /// Who asks, and for what was made in which of the owner's activations (0: anything).
 struct request {
@@ -54,4 +54,4 @@ class request_cell {
   platform::atomic<std::uint64_t> word_{0};
 };
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

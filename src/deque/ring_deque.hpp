@@ -18,7 +18,7 @@
 
 #include <filch/platform/memory.hpp>
 
-namespace filch::deque {
+namespace filch::detail::deque {
 
 template <class T>
 class ring_deque {
@@ -131,4 +131,4 @@ class ring_deque {
   std::vector<std::unique_ptr<ring>> rings_;  // owner only
 };
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

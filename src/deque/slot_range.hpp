@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace filch::deque {
+namespace filch::detail::deque {
 
 /// `count` consecutive slots of the owner's task stack from index `first` on. No slots: look into the owner's pool of
 /// pieces, something has been put there for you.
@@ -21,4 +21,4 @@ struct slot_range {
   }
 };
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

@@ -4,7 +4,7 @@
 
 // The owner's own loads of the word before it changes it are relaxed: where nothing is shared they read what it wrote
 // itself, and elsewhere the compare-and-swap that follows fails if a thief has changed the word since.
-namespace filch::deque {
+namespace filch::detail::deque {
 
 std::uint64_t split_deque::pack(const view& v) noexcept {
   return v.tail | (std::uint64_t{v.split} << index_bits) | (std::uint64_t{v.epoch} << epoch_shift) |
@@ -95,4 +95,4 @@ void split_deque::next_epoch() noexcept {
   } while (!word_.compare_exchange_weak(seen, pack(v), std::memory_order_relaxed, std::memory_order_relaxed));
 }
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

@@ -23,7 +23,7 @@
 
 #include <filch/platform/memory.hpp>
 
-namespace filch::deque {
+namespace filch::detail::deque {
 
 class split_deque {
  public:
@@ -82,4 +82,4 @@ class split_deque {
   platform::atomic<std::uint64_t> word_{all_stolen_bit};
 };
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

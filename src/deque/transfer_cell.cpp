@@ -1,6 +1,6 @@
 #include "deque/transfer_cell.hpp"
 
-namespace filch::deque {
+namespace filch::detail::deque {
 namespace {
 
 constexpr std::uint64_t awaited = 0;
@@ -32,4 +32,4 @@ void transfer_cell::decline() noexcept {
   word_.store(declined, std::memory_order_relaxed);  // [TR4] relaxed: nothing comes with it
 }
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

@@ -12,7 +12,7 @@
 
 #include "deque/slot_range.hpp"
 
-namespace filch::deque {
+namespace filch::detail::deque {
 
 class transfer_cell {
  public:
@@ -35,4 +35,4 @@ class transfer_cell {
   platform::shared<std::uint32_t> room_{0};  ///< handed to the owner with the request
 };
 
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

@@ -3,7 +3,7 @@
 
 #include "join/steal_source.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class join_strategy {
  public:
@@ -15,4 +15,4 @@ class join_strategy {
   virtual steal_result find(steal_source& from, worker& w, lineage awaited) const noexcept = 0;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -6,11 +6,11 @@
 
 #include "join/join.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class random_join final : public join_strategy {
  public:
   steal_result find(steal_source& from, worker& w, lineage awaited) const noexcept override;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -5,13 +5,13 @@
 
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 /// Tasks won by a thief: `count` consecutive slots of the victim's stack from `first` on. Or a piece of a loop, which
 /// is only seen so far: it is taken when it is run.
 struct steal_result {
   worker* victim = nullptr;
-  detail::slot* first = nullptr;
+  slot* first = nullptr;
   std::uint32_t count = 0;
   seen_piece part = {};
   explicit operator bool() const noexcept { return victim != nullptr; }
@@ -33,4 +33,4 @@ class steal_source {
   [[nodiscard]] virtual std::uint32_t taken_end(const worker& victim) const noexcept = 0;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

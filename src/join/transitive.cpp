@@ -4,7 +4,7 @@
 
 #include "worker/team.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 /// Workers asked in one search; bounds its time, not what it may find: the next search begins anew.
@@ -49,4 +49,4 @@ steal_result transitive::follow(steal_source& from, worker& w, lineage awaited, 
   return found;
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -8,7 +8,7 @@
 
 #include "join/join.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class transitive final : public join_strategy {
  public:
@@ -18,4 +18,4 @@ class transitive final : public join_strategy {
   static steal_result follow(steal_source& from, worker& w, lineage awaited, int& budget) noexcept;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

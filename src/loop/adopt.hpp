@@ -7,14 +7,14 @@
 
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 /// Is the piece, as it was seen, a part of the same loop or bag as the share?
-[[nodiscard]] bool is_part_of_same(const piece& p, const detail::work_share& f) noexcept;
+[[nodiscard]] bool is_part_of_same(const piece& p, const work_share& f) noexcept;
 
 /// Owner of the share `into`, which has no work and waits for its pieces. Takes a piece of the same loop or bag, makes
 /// what it consists of the share's work, and says that the piece is done: `owner`, who cut it off, has nothing more to
 /// do with it. False: somebody else was faster.
-bool adopt(worker& w, seen_piece seen, worker& owner, detail::work_share& into) noexcept;
+bool adopt(worker& w, seen_piece seen, worker& owner, work_share& into) noexcept;
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -6,7 +6,7 @@
 
 #include "loop/share_bag.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 /// Chunks of about a microsecond: what it takes to be stolen from.
@@ -16,23 +16,23 @@ constexpr std::uint64_t worth_a_theft = 4;
 constexpr std::uint32_t most_chunks = 4;
 
 /// Fewer iterations are not worth a piece.
-std::uint64_t least_piece(const detail::loop_share& f) noexcept {
+std::uint64_t least_piece(const loop_share& f) noexcept {
   return std::min(std::max(f.tuner->chunk.load(), f.whole->grain), f.most.load());
 }
 
 /// With less left, an owner that is about to go on is done before a thief would be. An iteration that is a chunk by
 /// itself may be of any length.
-std::uint64_t least_shared(const detail::loop_share& f) noexcept {
+std::uint64_t least_shared(const loop_share& f) noexcept {
   const bool by_the_clock = f.whole->kind == loop_kind::standard && !f.whole->grain_given;
   const std::uint64_t chunk = least_piece(f);
   return by_the_clock && chunk > 1 ? worth_a_theft * chunk : chunk;
 }
 
-bool can_give(const worker& w, const detail::work_share& share) noexcept {
+bool can_give(const worker& w, const work_share& share) noexcept {
   if (!share.gives) return false;
   // In the middle of an item nothing of a bag is at rest.
-  if (share.is_bag) return !w.interrupt.handling && can_give(w, static_cast<const detail::bag_share&>(share));
-  const auto& f = static_cast<const detail::loop_share&>(share);
+  if (share.is_bag) return !w.interrupt.handling && can_give(w, static_cast<const bag_share&>(share));
+  const auto& f = static_cast<const loop_share&>(share);
   const std::uint64_t next = f.next.load();
   const std::uint64_t last = f.last.load();
   if (next >= last) return false;
@@ -41,7 +41,7 @@ bool can_give(const worker& w, const detail::work_share& share) noexcept {
 }
 
 /// Lets go of those of the share's pieces that have run. A long loop may give thousands of them.
-void forget_finished(worker& w, detail::loop_share& f) noexcept {
+void forget_finished(worker& w, loop_share& f) noexcept {
   for (piece** link = &f.newest; *link != nullptr;) {
     piece& p = **link;
     if (piece_pool::has_run(p)) {
@@ -55,9 +55,9 @@ void forget_finished(worker& w, detail::loop_share& f) noexcept {
 
 }  // namespace
 
-detail::work_share* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
-  detail::work_share* found = nullptr;
-  for (detail::work_share* f = w.loops.innermost.load(); f != nullptr && f->number > above; f = f->outer) {
+work_share* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
+  work_share* found = nullptr;
+  for (work_share* f = w.loops.innermost.load(); f != nullptr && f->number > above; f = f->outer) {
     if (!can_give(w, *f)) continue;
     found = f;
     if (order == giving_order::innermost) break;
@@ -65,7 +65,7 @@ detail::work_share* giver(const worker& w, giving_order order, std::uint64_t abo
   return found;
 }
 
-bool give(worker& w, detail::loop_share& f, std::uint64_t size, std::uint32_t chunks) noexcept {
+bool give(worker& w, loop_share& f, std::uint64_t size, std::uint32_t chunks) noexcept {
   const std::uint64_t last = f.last.load();
   const std::uint64_t from = whole_grains(f.next.load(), last - size, f.whole->grain);
   if (from > last || (from == last && size != 0)) return false;
@@ -82,13 +82,13 @@ bool give(worker& w, detail::loop_share& f, std::uint64_t size, std::uint32_t ch
   return true;
 }
 
-bool give_half(worker& w, detail::work_share& f) noexcept { return give_halves(w, f, 1) != 0; }
+bool give_half(worker& w, work_share& f) noexcept { return give_halves(w, f, 1) != 0; }
 
-unsigned give_halves(worker& w, detail::work_share& share, std::uint32_t hungry) noexcept {
+unsigned give_halves(worker& w, work_share& share, std::uint32_t hungry) noexcept {
   if (share.is_bag) {
-    return give_half(w, static_cast<detail::bag_share&>(share), std::min(hungry, most_chunks)) ? 1 : 0;
+    return give_half(w, static_cast<bag_share&>(share), std::min(hungry, most_chunks)) ? 1 : 0;
   }
-  auto& f = static_cast<detail::loop_share&>(share);
+  auto& f = static_cast<loop_share&>(share);
   forget_finished(w, f);
   const std::uint64_t least = least_piece(f);
   unsigned given = 0;
@@ -102,13 +102,13 @@ unsigned give_halves(worker& w, detail::work_share& share, std::uint32_t hungry)
   return given;
 }
 
-detail::run_result run_stolen_piece(detail::task& t, detail::run_by /*who*/) {
+run_result run_stolen_piece(task& t, run_by /*who*/) {
   auto& p = static_cast<piece&>(t);
   const piece_start start = p.taken.load();
   // relaxed: acquired by who took it
-  auto& whole = *static_cast<detail::loop_state*>(p.whole.load(std::memory_order_relaxed));
-  whole.run_part(*detail::self, whole, start.low, p.high.load(), start.chunks, detail::part_origin::stolen);
-  return detail::run_result::done;
+  auto& whole = *static_cast<loop_state*>(p.whole.load(std::memory_order_relaxed));
+  whole.run_part(*self, whole, start.low, p.high.load(), start.chunks, part_origin::stolen);
+  return run_result::done;
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -7,11 +7,8 @@
 #include "loop/carve.hpp"
 #include "worker/team.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
-
-using detail::loop_share;
-using detail::part_origin;
 
 std::uint64_t size_of(const loop_share& f) noexcept { return f.last.load() - f.next.load(); }
 
@@ -104,13 +101,13 @@ bool begin_eagerly(worker& w, loop_share& f, part_origin origin) noexcept {
 
 namespace {
 
-std::uint64_t upper_half(const detail::loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept {
+std::uint64_t upper_half(const loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept {
   return std::min(high, whole_grains(low, high - (high - low) / 2, whole.grain));
 }
 
 }  // namespace
 
-piece_start rest_of_piece(const detail::loop_state& whole, piece_start start, std::uint64_t high) noexcept {
+piece_start rest_of_piece(const loop_state& whole, piece_start start, std::uint64_t high) noexcept {
   const std::uint64_t size = high - start.low;
   if (whole.cut_at.load(std::memory_order_relaxed) <= start.low) return {high, 0};  // [LW1]
   switch (whole.kind) {
@@ -133,7 +130,7 @@ piece_start rest_of_piece(const detail::loop_state& whole, piece_start start, st
 }
 
 bool next_handed_out(loop_share& f) noexcept {
-  detail::loop_state& whole = *f.whole;
+  loop_state& whole = *f.whole;
   // [LW2] relaxed: only who gets which iterations; the loop's data came with the piece, the results go with its join.
   const std::uint64_t low = whole.handed_out.load(std::memory_order_relaxed) < whole.size
                                 ? whole.handed_out.fetch_add(whole.grain, std::memory_order_relaxed)
@@ -145,4 +142,4 @@ bool next_handed_out(loop_share& f) noexcept {
   return true;
 }
 
-}  // namespace filch
+}  // namespace filch::detail

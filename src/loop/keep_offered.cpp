@@ -2,13 +2,13 @@
 
 #include "worker/sleepers.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 void keep_offered(worker& w, loop_kind kind) noexcept {
   const lazy_rule rule = rule_of(kind);
   bool gave = false;
   for (unsigned offered = w.pieces.count_offered(rule.threshold); offered < rule.threshold; ++offered) {
-    detail::work_share* const f = giver(w, rule.order);
+    work_share* const f = giver(w, rule.order);
     if (f == nullptr || !give_half(w, *f)) break;
     gave = true;
   }
@@ -17,4 +17,4 @@ void keep_offered(worker& w, loop_kind kind) noexcept {
   w.common.sleepers.offered(w);
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -6,7 +6,7 @@
 
 #include "loop/carve.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 struct lazy_rule {
   unsigned threshold;  ///< pieces and tasks on offer, at least
@@ -23,4 +23,4 @@ struct lazy_rule {
 /// another.
 void keep_offered(worker& w, loop_kind kind) noexcept;
 
-}  // namespace filch
+}  // namespace filch::detail

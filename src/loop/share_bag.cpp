@@ -8,26 +8,23 @@
 
 #include "worker/sleepers.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
-using detail::bag_chunk;
-using detail::bag_share;
-
-detail::run_result run_stolen_chunk(detail::task& t, detail::run_by /*who*/) {
+run_result run_stolen_chunk(task& t, run_by /*who*/) {
   auto& p = static_cast<piece&>(t);
   bag_chunk& chunk = *p.chunk.load();
   if (chunk.whole->counts == nullptr) {
-    chunk.whole->run_stolen(*detail::self, chunk, p);
-    return detail::run_result::done;
+    chunk.whole->run_stolen(*self, chunk, p);
+    return run_result::done;
   }
   {
     // Who shared it is not to wait for its end.
-    const detail::busy_section here(*detail::self);
-    worker::finish(p, static_cast<worker&>(*chunk.sharer), detail::run_result::done);
+    const busy_section here(*self);
+    worker::finish(p, static_cast<worker&>(*chunk.sharer), run_result::done);
   }
-  chunk.whole->run_stolen(*detail::self, chunk, p);
-  return detail::run_result::released;
+  chunk.whole->run_stolen(*self, chunk, p);
+  return run_result::released;
 }
 
 void link_newest(bag_share& part, piece& p) noexcept {
@@ -204,7 +201,7 @@ void steal_further(worker& w, bag_share& part, worker& victim, std::uint64_t num
     w.count(&counters::transactions);
     bag_chunk& chunk = *seen.p->chunk.load();
     // Its items are this part's, and all parts end before the bag does.
-    worker::finish(*seen.p, victim, detail::run_result::done);
+    worker::finish(*seen.p, victim, run_result::done);
     put_on_offer(w, part, *p, chunk);
     shared = true;
   }
@@ -218,8 +215,8 @@ void adopt_chunk(worker& w, bag_share& part, piece& taken, worker& victim) noexc
   const std::uint64_t number = taken.number.load(std::memory_order_relaxed);
   part.adopt(*taken.chunk.load());
   ++part.ended;
-  worker::finish(taken, victim, detail::run_result::done);
+  worker::finish(taken, victim, run_result::done);
   if (part.whole.kind == bag_kind::steal_half) steal_further(w, part, victim, number);
 }
 
-}  // namespace filch
+}  // namespace filch::detail

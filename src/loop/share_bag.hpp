@@ -15,29 +15,29 @@
 
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 /// Has the part private items to give? Between two items its owner is about to process the next one itself.
-[[nodiscard]] bool can_give(const worker& w, const detail::bag_share& part) noexcept;
+[[nodiscard]] bool can_give(const worker& w, const bag_share& part) noexcept;
 
 /// Somebody asks: shares half of the private items, as up to `parts` chunks. False: nothing to give, or no memory.
-bool give_half(worker& w, detail::bag_share& part, std::uint64_t parts) noexcept;
+bool give_half(worker& w, bag_share& part, std::uint64_t parts) noexcept;
 
 /// Shares as much as the part's way wants, asked or not. Whether it did.
-bool share_unasked(worker& w, detail::bag_share& part) noexcept;
+bool share_unasked(worker& w, bag_share& part) noexcept;
 
 /// Shares the oldest `count` private items as one chunk. False: no memory.
-bool share(worker& w, detail::bag_share& part, std::size_t count) noexcept;
+bool share(worker& w, bag_share& part, std::size_t count) noexcept;
 
 /// Takes back the newest chunk that is on offer. Null: none is.
-[[nodiscard]] detail::bag_chunk* take_back_newest(worker& w, detail::bag_share& part) noexcept;
+[[nodiscard]] bag_chunk* take_back_newest(worker& w, bag_share& part) noexcept;
 
 /// Thieves take half of the chunks, and the part has got one of the victim's part with that number: takes further ones
 /// from there, half of all with it, and shares those.
-void steal_further(worker& w, detail::bag_share& part, worker& victim, std::uint64_t number) noexcept;
+void steal_further(worker& w, bag_share& part, worker& victim, std::uint64_t number) noexcept;
 
 /// The part has no work and waits for its pieces. Gives it the chunk of a piece of the victim's, which this worker has
 /// just taken, and says that the piece is done.
-void adopt_chunk(worker& w, detail::bag_share& part, piece& taken, worker& victim) noexcept;
+void adopt_chunk(worker& w, bag_share& part, piece& taken, worker& victim) noexcept;
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -5,10 +5,10 @@
 #include "deque/ring_deque.hpp"
 #include "worker/sleepers.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 struct chase_lev::ring final : offer {
-  deque::ring_deque<detail::slot> deque;
+  deque::ring_deque<slot> deque;
   // Nothing to do: an entry is taken by moving the deque's top, which never has the same value twice.
   void activation_ended() noexcept override {}
 };
@@ -18,12 +18,12 @@ chase_lev::ring& chase_lev::ring_of(const worker& w) noexcept { return static_ca
 std::unique_ptr<offer> chase_lev::make_offer() const { return std::make_unique<ring>(); }
 
 void chase_lev::answer(worker& w) noexcept {
-  detail::slot* const head = w.head.load();
+  slot* const head = w.head.load();
   if (w.split.load() >= head) return;
   auto& deque = ring_of(w).deque;
   try {
     for (w.pass_joined(); w.split.load() < head; w.pass_joined()) {
-      detail::slot* const s = w.split.load();
+      slot* const s = w.split.load();
       s->state.store(task_state{}.pack(), std::memory_order_relaxed);  // [TS0]
       deque.push(s);
       w.set_split(s + 1);
@@ -35,17 +35,17 @@ void chase_lev::answer(worker& w) noexcept {
   w.common.sleepers.offered(w);
 }
 
-bool chase_lev::reclaim(worker& w, detail::slot& s) noexcept {
+bool chase_lev::reclaim(worker& w, slot& s) noexcept {
   auto& deque = ring_of(w).deque;
   while (w.split.load() > &s) {
-    detail::slot* const newest = deque.pop();
+    slot* const newest = deque.pop();
     if (newest == nullptr) return false;
     w.set_split(newest);
   }
   return true;
 }
 
-void chase_lev::rejoin(worker& w, detail::slot& s) noexcept {
+void chase_lev::rejoin(worker& w, slot& s) noexcept {
   w.head.store(&s);
   w.set_split(&s);
 }
@@ -66,8 +66,8 @@ steal_result chase_lev::take_task(worker& /*thief*/, worker& victim, const linea
 bool chase_lev::shows_task(const worker& victim) const noexcept { return !ring_of(victim).deque.empty(); }
 
 std::uint32_t chase_lev::taken_end(const worker& victim) const noexcept {
-  const detail::slot* const last = ring_of(victim).deque.last_taken();
+  const slot* const last = ring_of(victim).deque.last_taken();
   return last == nullptr ? 0 : victim.index_of(last) + 1;
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -7,7 +7,7 @@
 
 #include "policy/stealing_policy.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class chase_lev final : public stealing_policy {
  public:
@@ -15,8 +15,8 @@ class chase_lev final : public stealing_policy {
 
   [[nodiscard]] std::unique_ptr<offer> make_offer() const override;
   void answer(worker& w) noexcept override;
-  [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
-  void rejoin(worker& w, detail::slot& s) noexcept override;
+  [[nodiscard]] bool reclaim(worker& w, slot& s) noexcept override;
+  void rejoin(worker& w, slot& s) noexcept override;
   [[nodiscard]] bool can_be_asked() const noexcept override { return false; }
 
  private:
@@ -28,4 +28,4 @@ class chase_lev final : public stealing_policy {
   [[nodiscard]] static ring& ring_of(const worker& w) noexcept;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

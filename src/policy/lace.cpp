@@ -8,7 +8,7 @@
 #include "platform/clock.hpp"
 #include "worker/sleepers.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 /// For tasks, of which each may be all that is left to do, so many workers are woken at once at most.
@@ -49,8 +49,8 @@ lace::shared_part& lace::shared_part_of(const worker& w) noexcept { return stati
 std::unique_ptr<offer> lace::make_offer() const { return std::make_unique<shared_part>(); }
 
 std::uint32_t lace::private_tasks(const worker& w) noexcept {
-  detail::slot* const head = w.head.load();
-  detail::slot* const split = w.split.load();
+  slot* const head = w.head.load();
+  slot* const split = w.split.load();
   return head <= split ? 0 : static_cast<std::uint32_t>(head - split);
 }
 
@@ -80,7 +80,7 @@ void lace::answer(worker& w) noexcept {
   const std::uint32_t tasks = private_tasks(w);
   const std::int64_t now_ns = tasks != 0 ? platform::now_ns() : 0;
   const bool all = tasks != 0 && offers_all(w, part, now_ns);
-  detail::work_share* const f = giver(w, giving_order::oldest);
+  work_share* const f = giver(w, giving_order::oldest);
   unsigned parts = 0;
   // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
   if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && (!all || w.pieces.count_offered(1) == 0)) {
@@ -131,7 +131,7 @@ void lace::share(worker& w, std::uint32_t count) noexcept {
   w.count(&counters::offers);
 }
 
-bool lace::reclaim(worker& w, detail::slot& s) noexcept {
+bool lace::reclaim(worker& w, slot& s) noexcept {
   shared_part& part = shared_part_of(w);
   if (part.all_stolen) return false;
   deque::split_deque::index split = 0;
@@ -149,7 +149,7 @@ bool lace::reclaim(worker& w, detail::slot& s) noexcept {
   return false;
 }
 
-void lace::rejoin(worker& w, detail::slot& s) noexcept {
+void lace::rejoin(worker& w, slot& s) noexcept {
   // Every older task is stolen too; what was made while waiting is gone.
   shared_part& part = shared_part_of(w);
   w.head.store(&s);
@@ -204,4 +204,4 @@ bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w)
 
 std::uint32_t lace::taken_end(const worker& victim) const noexcept { return shared_part_of(victim).deque.load().tail; }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -17,7 +17,7 @@
 #include "deque/split_deque.hpp"
 #include "policy/stealing_policy.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class lace : public stealing_policy {
  public:
@@ -25,8 +25,8 @@ class lace : public stealing_policy {
 
   [[nodiscard]] std::unique_ptr<offer> make_offer() const override;
   void answer(worker& w) noexcept override;
-  [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
-  void rejoin(worker& w, detail::slot& s) noexcept override;
+  [[nodiscard]] bool reclaim(worker& w, slot& s) noexcept override;
+  void rejoin(worker& w, slot& s) noexcept override;
   [[nodiscard]] bool can_be_asked() const noexcept override { return true; }
 
  protected:
@@ -52,4 +52,4 @@ class lace : public stealing_policy {
   bool steal_half_;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -4,7 +4,7 @@
 
 #include "worker/sleepers.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 lazy::lazy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, lazy_rule rule,
            bool push_half)
@@ -23,7 +23,7 @@ void lazy::answer(worker& w) noexcept {
 }
 
 bool lazy::offer_one(worker& w) const noexcept {
-  detail::work_share* const f = giver(w, rule_.order);
+  work_share* const f = giver(w, rule_.order);
   const bool loop_first =
       private_tasks(w) == 0 || rule_.order == giving_order::innermost || (f != nullptr && f->head <= w.split.load());
   if (f != nullptr && loop_first && give_half(w, *f)) return true;
@@ -37,4 +37,4 @@ void lazy::piece_taken_back(worker& w) noexcept { w.raise(); }
 
 void lazy::stolen_from(worker& victim) noexcept { victim.ask(); }
 
-}  // namespace filch
+}  // namespace filch::detail

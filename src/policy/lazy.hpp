@@ -13,7 +13,7 @@
 #include "loop/keep_offered.hpp"
 #include "policy/lace.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class lazy final : public lace {
  public:
@@ -30,4 +30,4 @@ class lazy final : public lace {
   bool push_half_;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

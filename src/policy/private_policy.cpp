@@ -4,13 +4,13 @@
 
 #include "loop/carve.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 private_policy::cells& private_policy::cells_of(const worker& w) noexcept { return static_cast<cells&>(*w.offered); }
 
-bool private_policy::reclaim(worker& /*w*/, detail::slot& /*s*/) noexcept { return false; }
+bool private_policy::reclaim(worker& /*w*/, slot& /*s*/) noexcept { return false; }
 
-void private_policy::rejoin(worker& w, detail::slot& s) noexcept {
+void private_policy::rejoin(worker& w, slot& s) noexcept {
   w.head.store(&s);
   w.set_split(&s);
   cells_of(w).handed_end.store(w.index_of(&s), std::memory_order_relaxed);  // [PV1]
@@ -27,10 +27,10 @@ private_policy::surplus private_policy::surplus_of(const worker& w, std::uint64_
     if (!active) return {};
     base = *active;
   }
-  const detail::slot* const head = w.head.load();
-  const detail::slot* const split = w.split.load();
+  const slot* const head = w.head.load();
+  const slot* const split = w.split.load();
   const std::uint32_t tasks = split < head && w.index_of(split) >= base ? static_cast<std::uint32_t>(head - split) : 0;
-  detail::work_share* const loop = giver(w, giving_order::oldest, id);
+  work_share* const loop = giver(w, giving_order::oldest, id);
   if (loop != nullptr && (tasks == 0 || loop->head <= split)) return {.tasks = 0, .loop = loop};
   return {.tasks = tasks, .loop = nullptr};
 }
@@ -67,4 +67,4 @@ steal_result private_policy::received(worker& from, deque::slot_range what, std:
   return {.victim = &from, .part = part};
 }
 
-}  // namespace filch
+}  // namespace filch::detail

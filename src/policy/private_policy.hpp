@@ -15,14 +15,14 @@
 #include "deque/slot_range.hpp"
 #include "policy/stealing_policy.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class private_policy : public stealing_policy {
  public:
   using stealing_policy::stealing_policy;
 
-  [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
-  void rejoin(worker& w, detail::slot& s) noexcept final;
+  [[nodiscard]] bool reclaim(worker& w, slot& s) noexcept override;
+  void rejoin(worker& w, slot& s) noexcept final;
   [[nodiscard]] bool can_be_asked() const noexcept final { return true; }
 
  protected:
@@ -36,7 +36,7 @@ class private_policy : public stealing_policy {
   /// that is older. Or nothing.
   struct surplus {
     std::uint32_t tasks = 0;
-    detail::work_share* loop = nullptr;
+    work_share* loop = nullptr;
     explicit operator bool() const noexcept { return tasks != 0 || loop != nullptr; }
   };
 
@@ -58,4 +58,4 @@ class private_policy : public stealing_policy {
   [[nodiscard]] static cells& cells_of(const worker& w) noexcept;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

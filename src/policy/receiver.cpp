@@ -11,7 +11,7 @@
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 using deque::request;
 using deque::request_cell;
@@ -149,4 +149,4 @@ void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* onl
 
 bool receiver::shows_task(const worker& victim) const noexcept { return mailbox_of(victim).requests.is_open(); }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -16,7 +16,7 @@
 
 #include "policy/private_policy.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class receiver final : public private_policy {
  public:
@@ -43,4 +43,4 @@ class receiver final : public private_policy {
   bool steal_half_;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -9,7 +9,7 @@
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 /// How long a worker waits before it looks elsewhere. Short, since detached tasks are not dealt; long beside what
@@ -189,14 +189,14 @@ steal_result sender::end_wait(worker& w, std::uint64_t id) noexcept {
 }
 
 // A worker that was asleep takes a while to come.
-bool sender::reclaim(worker& w, detail::slot& s) noexcept {
+bool sender::reclaim(worker& w, slot& s) noexcept {
   // relaxed: who has marked the slot as taken has collected it before.
   const auto state = task_state::unpack(s.state.load(std::memory_order_relaxed));
   if (state.status != task_status::pending) return false;
   communication_cell& cell = mailbox_of(w.common.team[state.thief]).cell;
   const auto there = cell.uncollected();
   if (!there || there->dealer != w.number) return false;
-  detail::slot* const first = w.base + there->tasks.first;
+  slot* const first = w.base + there->tasks.first;
   // Only the newest that are gone can become private again.
   if (&s < first || first + there->tasks.count != w.split.load() || !cell.take_back(*there)) return false;
   w.set_split(first);
@@ -222,9 +222,9 @@ void sender::await_help(worker& w, lineage awaited) noexcept {
   mailbox_of(w).cell.wait({.of = awaited.thief, .id = awaited.id}, room_of(w));
 }
 
-void sender::collect_help(worker& w, lineage awaited, detail::work_share* adopter) noexcept {
+void sender::collect_help(worker& w, lineage awaited, work_share* adopter) noexcept {
   if (mailbox_of(w).cell.is_busy()) return;
   if (const steal_result found = end_wait(w, awaited.id)) run_help(w, found, adopter);
 }
 
-}  // namespace filch
+}  // namespace filch::detail

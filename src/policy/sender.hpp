@@ -21,7 +21,7 @@
 #include "deque/communication_cell.hpp"
 #include "policy/private_policy.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class sender final : public private_policy {
  public:
@@ -30,11 +30,11 @@ class sender final : public private_policy {
 
   [[nodiscard]] std::unique_ptr<offer> make_offer() const override;
   void answer(worker& w) noexcept override;
-  [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override;
+  [[nodiscard]] bool reclaim(worker& w, slot& s) noexcept override;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
   bool collect(worker& w) noexcept override;
   void await_help(worker& w, lineage awaited) noexcept override;
-  void collect_help(worker& w, lineage awaited, detail::work_share* adopter) noexcept override;
+  void collect_help(worker& w, lineage awaited, work_share* adopter) noexcept override;
 
  private:
   steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
@@ -57,4 +57,4 @@ class sender final : public private_policy {
   bool steal_half_;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

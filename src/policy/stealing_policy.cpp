@@ -7,17 +7,17 @@
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 /// What a proxy's slot holds in place of a closure.
 struct proxy {
-  detail::task* original;
+  task* original;
   worker* owner;          ///< of the original
   worker* holder;         ///< of the proxy
   std::uint64_t batched;  ///< the original's state while it waits to be run
 };
-static_assert(sizeof(proxy) <= detail::closure_bytes);
+static_assert(sizeof(proxy) <= closure_bytes);
 
 }  // namespace
 
@@ -38,31 +38,31 @@ bool stealing_policy::run(worker& w, const steal_result& found, Claimed claimed)
   w.occupied();
   stolen_from(victim);
   claimed();
-  detail::slot& newest = found.first[found.count - 1];
+  slot& newest = found.first[found.count - 1];
   if (found.count == 1) {
     w.run_taken(newest, &victim);
     return true;
   }
   const std::uint64_t batched = task_state{.status = task_status::batched, .thief = w.number, .id = w.new_id()}.pack();
-  detail::slot* const below = w.head.load();
-  for (detail::slot* original = found.first; original != &newest; ++original) {
+  slot* const below = w.head.load();
+  for (slot* original = found.first; original != &newest; ++original) {
     // [TS8] relaxed: who runs a proxy has got the slot with the proxy, which was shared by [SD3] or [SD4], or handed on
     // by [TR2], [CC4] or [CC5].
     original->state.store(batched, std::memory_order_relaxed);
-    detail::slot* const s = w.head.load();
+    slot* const s = w.head.load();
     s->run.store(&run_proxy);
     s->context.store(nullptr);
     ::new (static_cast<void*>(s->closure)) proxy{original, &victim, &w, batched};
     w.head.store(s + 1);
   }
-  if (w.must_attend(w.head.load())) detail::attend(w);
+  if (w.must_attend(w.head.load())) attend(w);
   w.run_taken(newest, &victim);
   while (w.head.load() != below) {
-    detail::slot& s = *(w.head.load() - 1);
+    slot& s = *(w.head.load() - 1);
     w.head.store(&s);
     platform::signal_fence();
-    if (w.split.load() > &s && detail::join_guarded(w, s) != detail::join_result::reclaimed) continue;
-    s.run.load()(s, detail::run_by::owner);
+    if (w.split.load() > &s && join_guarded(w, s) != join_result::reclaimed) continue;
+    s.run.load()(s, run_by::owner);
   }
   return true;
 }
@@ -74,7 +74,7 @@ bool stealing_policy::run_found(worker& w, const steal_result& found) noexcept {
   });
 }
 
-bool stealing_policy::run_help(worker& w, const steal_result& found, detail::work_share* adopter) noexcept {
+bool stealing_policy::run_help(worker& w, const steal_result& found, work_share* adopter) noexcept {
   if (adopter == nullptr || !found.part || !is_part_of_same(*found.part.p, *adopter)) {
     return run(w, found, [&] { w.count(&counters::leaps); });
   }
@@ -93,7 +93,7 @@ bool stealing_policy::acquire(worker& w) noexcept {
   return ran;
 }
 
-bool stealing_policy::help(worker& w, lineage awaited, detail::work_share* adopter) noexcept {
+bool stealing_policy::help(worker& w, lineage awaited, work_share* adopter) noexcept {
   if (!w.activations.has_room()) return false;
   const steal_result found = joins_->find(*this, w, awaited);
   return found && run_help(w, found, adopter);
@@ -134,18 +134,18 @@ bool stealing_policy::help_visible(worker& w, lineage awaited) noexcept {
   return shows_work(w.common.team[awaited.thief]);
 }
 
-detail::run_result stealing_policy::run_proxy(detail::task& t, detail::run_by who) {
-  const proxy p = *std::launder(reinterpret_cast<proxy*>(static_cast<detail::slot&>(t).closure));
-  auto& w = static_cast<worker&>(*detail::self);
-  const detail::busy_section here(w);
-  if (who == detail::run_by::owner) {
+run_result stealing_policy::run_proxy(task& t, run_by who) {
+  const proxy p = *std::launder(reinterpret_cast<proxy*>(static_cast<slot&>(t).closure));
+  auto& w = static_cast<worker&>(*self);
+  const busy_section here(w);
+  if (who == run_by::owner) {
     w.run_batched(*p.original, *p.owner, p.batched);
-    return detail::run_result::done;
+    return run_result::done;
   }
   // Handed on: the proxy has served; its holder need not wait for the original.
-  w.finish(t, *p.holder, detail::run_result::done);
+  w.finish(t, *p.holder, run_result::done);
   w.run_batched(*p.original, *p.owner, p.batched);
-  return detail::run_result::released;
+  return run_result::released;
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -13,14 +13,14 @@
 #include "victim/victim.hpp"
 #include "worker/policy.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class stealing_policy : public policy, protected steal_source {
  public:
   stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins);
 
   bool acquire(worker& w) noexcept final;
-  bool help(worker& w, lineage awaited, detail::work_share* adopter) noexcept final;
+  bool help(worker& w, lineage awaited, work_share* adopter) noexcept final;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
 
@@ -40,16 +40,16 @@ class stealing_policy : public policy, protected steal_source {
   /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
   bool run_found(worker& w, const steal_result& found) noexcept;
   /// Waiting worker: runs or adopts what it has found. False: somebody else was faster.
-  bool run_help(worker& w, const steal_result& found, detail::work_share* adopter) noexcept;
+  bool run_help(worker& w, const steal_result& found, work_share* adopter) noexcept;
 
  private:
   template <class Claimed>
   bool run(worker& w, const steal_result& found, Claimed claimed) noexcept;
   [[nodiscard]] bool shows_work(worker& victim) const noexcept;
-  static detail::run_result run_proxy(detail::task& t, detail::run_by who);
+  static run_result run_proxy(task& t, run_by who);
 
   std::unique_ptr<victim_selector> victims_;
   std::unique_ptr<join_strategy> joins_;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

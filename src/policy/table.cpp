@@ -11,7 +11,7 @@
 #include "policy/receiver.hpp"
 #include "policy/sender.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 using enum loop_kind;
@@ -105,23 +105,4 @@ const std::vector<join_row>& join_table() {
   return table;
 }
 
-const std::vector<combination>& combinations() {
-  static const std::vector<combination> all = [] {
-    std::vector<std::string_view> joins;
-    for (const join_row& join : join_table()) joins.push_back(join.name);
-    std::vector<combination> made;
-    for (const policy_row& row : policy_table()) {
-      made.push_back({.policy = row.name,
-                      .joins = joins,
-                      .default_join = joins.front(),
-                      .loops = row.loops,
-                      .default_loop = row.loops.front(),
-                      .options = row.options,
-                      .summary = row.summary});
-    }
-    return made;
-  }();
-  return all;
-}
-
-}  // namespace filch
+}  // namespace filch::detail

@@ -15,7 +15,7 @@
 #include "victim/victim.hpp"
 #include "worker/policy.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 /// What a policy is made of; checked.
 struct policy_parts {
@@ -44,4 +44,4 @@ struct join_row {
 [[nodiscard]] const std::vector<policy_row>& policy_table();
 [[nodiscard]] const std::vector<join_row>& join_table();
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -15,7 +15,7 @@
 #include "policy/table.hpp"
 #include "victim/random_victim.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 using platform::most_workers;
@@ -145,52 +145,6 @@ loop_kind loop_of(const said& loop, const combination& with) {
 
 }  // namespace
 
-bool goes_with(std::string_view option, const combination& policy) {
-  const auto names = [&](const combination& each) {
-    return std::find(each.options.begin(), each.options.end(), option) != each.options.end();
-  };
-  return names(policy) || std::none_of(combinations().begin(), combinations().end(), names);
-}
-
-std::string policies_with(std::string_view option) {
-  std::string text;
-  std::string_view last;
-  for (const combination& each : combinations()) {
-    if (!goes_with(option, each)) continue;
-    if (!last.empty()) text += (text.empty() ? "" : ", ") + std::string(last);
-    last = each.policy;
-  }
-  return text.empty() ? std::string(last) : text + " or " + std::string(last);
-}
-
-std::string_view name_of(loop_kind kind) {
-  switch (kind) {
-    case loop_kind::standard:
-      return "standard";
-    case loop_kind::work_first:
-      return "work_first";
-    case loop_kind::help_first:
-      return "help_first";
-    case loop_kind::simple:
-      return "simple";
-    case loop_kind::automatic:
-      return "auto";
-    case loop_kind::lazy_depth:
-      return "lazy_depth";
-    case loop_kind::lazy_depth2:
-      return "lazy_depth2";
-    case loop_kind::lazy_breadth:
-      return "lazy_breadth";
-    case loop_kind::fixed:
-      return "static";
-    case loop_kind::dynamic:
-      return "dynamic";
-    case loop_kind::inherited:
-      break;
-  }
-  return "";
-}
-
 configuration configure(const options& chosen) {
   const combination& policy = policy_of(choice(chosen.policy, "FILCH_POLICY", "policy", combinations().front().policy));
   const std::string join = join_of(choice(chosen.join, "FILCH_JOIN", "join", policy.default_join), policy);
@@ -226,4 +180,4 @@ std::unique_ptr<policy> make_policy(const configuration& chosen) {
                     .deal_interval_ns = chosen.deal_interval_ns});
 }
 
-}  // namespace filch
+}  // namespace filch::detail

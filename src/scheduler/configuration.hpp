@@ -11,7 +11,7 @@
 
 #include "worker/policy.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 /// Options with nothing left open.
 struct configuration {
@@ -33,4 +33,4 @@ configuration configure(const options& chosen);
 /// Builds the policy of a checked configuration.
 std::unique_ptr<policy> make_policy(const configuration& chosen);
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -16,14 +16,10 @@
 #include "worker/detached_queue.hpp"
 #include "worker/task_state.hpp"
 
-namespace filch {
+namespace filch::detail {
 class sleepers;
 class team;
 class worker;
-}  // namespace filch
-
-namespace filch::detail {
-
 class injector {
  public:
   injector(scheduler& home, team& everybody, sleepers& idle) noexcept

@@ -7,7 +7,7 @@
 namespace filch {
 
 scheduler::scheduler(const options& chosen)
-    : core_(std::make_unique<detail::scheduler_core>(*this, configure(chosen))) {}
+    : core_(std::make_unique<detail::scheduler_core>(*this, detail::configure(chosen))) {}
 
 scheduler::~scheduler() { core_->close(); }
 
@@ -39,7 +39,7 @@ scheduler& scheduler::default_scheduler() {
 namespace detail {
 
 attachment::attachment(scheduler& home) {
-  worker& w = home.core().attach();
+  detail::worker& w = home.core().attach();
   w.inner.frame = this;
   w.outer = worker::of_this_thread();
   worker_ = &w;

@@ -78,7 +78,7 @@ group_status task_group::wait_for_rest() {
 
 // From the newest on. What the owner runs may push further tasks of the group onto the stack.
 void task_group::wait_on_stack(detail::worker_core& core) noexcept {
-  auto& w = static_cast<worker&>(core);
+  auto& w = static_cast<detail::worker&>(core);
   const detail::busy_section here(w);
   while (last_ != nullptr) {
     if (w.must_attend(last_)) detail::attend(w);

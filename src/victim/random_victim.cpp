@@ -2,7 +2,7 @@
 
 #include "worker/team.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 worker* random_victim::choose(worker& thief) const noexcept {
   const std::uint64_t others = thief.common.team.size() - 1;
@@ -12,4 +12,4 @@ worker* random_victim::choose(worker& thief) const noexcept {
   return &thief.common.team[drawn < thief.number ? drawn : drawn + 1];
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -3,11 +3,11 @@
 
 #include "victim/victim.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class random_victim final : public victim_selector {
  public:
   [[nodiscard]] worker* choose(worker& thief) const noexcept override;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -3,7 +3,7 @@
 
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 /// Chooses victims for an idle worker. Stateless towards the caller; any worker may ask at any time.
 class victim_selector {
@@ -16,4 +16,4 @@ class victim_selector {
   [[nodiscard]] virtual worker* choose(worker& thief) const noexcept = 0;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -1,16 +1,15 @@
 #include "worker/activation_list.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 activation_list::activation_list(std::size_t capacity)
     : capacity_(capacity),
-      memory_(capacity *
-              (sizeof(platform::atomic<std::uint64_t>) + sizeof(platform::atomic<const detail::group_rest*>))),
+      memory_(capacity * (sizeof(platform::atomic<std::uint64_t>) + sizeof(platform::atomic<const group_rest*>))),
       // Zeroed pages are atomics that hold 0: no entry is touched before it is used.
       entries_(static_cast<platform::atomic<std::uint64_t>*>(memory_.data())),
-      groups_(reinterpret_cast<platform::atomic<const detail::group_rest*>*>(entries_ + capacity)) {}
+      groups_(reinterpret_cast<platform::atomic<const group_rest*>*>(entries_ + capacity)) {}
 
-void activation_list::begin(std::uint64_t id, std::uint32_t base, const detail::group_rest* group) noexcept {
+void activation_list::begin(std::uint64_t id, std::uint32_t base, const group_rest* group) noexcept {
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
   if (depth == capacity_) {
     ++unlisted_;
@@ -62,7 +61,7 @@ std::optional<std::uint32_t> activation_list::find(std::uint64_t id) const noexc
   return std::nullopt;
 }
 
-std::uint64_t activation_list::find_group(const detail::group_rest* group) const noexcept {
+std::uint64_t activation_list::find_group(const group_rest* group) const noexcept {
   const std::uint32_t depth = depth_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < depth; ++i) {
     // The number first. If the group that is read after it is another activation's, then that one with this number has
@@ -79,7 +78,7 @@ void activation_list::leave_group() noexcept {
   groups_[depth_.load(std::memory_order_relaxed) - 1].store(nullptr, std::memory_order_relaxed);
 }
 
-bool activation_list::has_group_inside(std::uint64_t id, const detail::group_rest* group) const noexcept {
+bool activation_list::has_group_inside(std::uint64_t id, const group_rest* group) const noexcept {
   const auto is_active = [&](std::uint32_t i) {
     return entries_[i].load(std::memory_order_acquire) >> base_bits == id;  // [AC1]
   };
@@ -93,4 +92,4 @@ bool activation_list::has_group_inside(std::uint64_t id, const detail::group_res
   return false;
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -16,10 +16,8 @@
 #include "platform/mapping.hpp"
 #include "worker/task_state.hpp"
 
-namespace filch {
-namespace detail {
+namespace filch::detail {
 class group_rest;
-}
 
 class activation_list {
  public:
@@ -29,7 +27,7 @@ class activation_list {
   /// begins one only for what it has to run itself.
   [[nodiscard]] bool has_room() const noexcept { return depth_.load(std::memory_order_relaxed) < capacity_; }
   /// Owner. Begins activation `id`, whose tasks lie at `base` and above. Of a detached task: with its group.
-  void begin(std::uint64_t id, std::uint32_t base, const detail::group_rest* group = nullptr) noexcept;
+  void begin(std::uint64_t id, std::uint32_t base, const group_rest* group = nullptr) noexcept;
   /// Owner. Ends the innermost activation.
   void end() noexcept;
 
@@ -42,9 +40,9 @@ class activation_list {
   void leave_group() noexcept;
   /// Any thread. Is activation `id` active, and in it one of a task of that group, which has not ended? The caller
   /// knows that the group has not ended.
-  [[nodiscard]] bool has_group_inside(std::uint64_t id, const detail::group_rest* group) const noexcept;
+  [[nodiscard]] bool has_group_inside(std::uint64_t id, const group_rest* group) const noexcept;
   /// Any thread. The outermost activation of a task of that group that is active, or has just ended; 0: none.
-  [[nodiscard]] std::uint64_t find_group(const detail::group_rest* group) const noexcept;
+  [[nodiscard]] std::uint64_t find_group(const group_rest* group) const noexcept;
 
  private:
   static constexpr unsigned base_bits = 20;
@@ -53,9 +51,9 @@ class activation_list {
   std::size_t capacity_;
   platform::mapping memory_;
   platform::atomic<std::uint64_t>* entries_;
-  platform::atomic<const detail::group_rest*>* groups_;  ///< of the entries with the same index
+  platform::atomic<const group_rest*>* groups_;  ///< of the entries with the same index
   platform::atomic<std::uint32_t> depth_{0};
   std::size_t unlisted_ = 0;  ///< owner: activations inside of all those
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -7,7 +7,7 @@
 
 #include "platform/clock.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 /// The owner begins and ends a stretch of it; any thread reads, also in the middle of one.
 class idle_time {
@@ -44,4 +44,4 @@ class idle_time {
   platform::atomic<std::uint64_t> word_{0};
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -7,7 +7,7 @@
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 /// What a thread does that is interrupted.
@@ -76,4 +76,4 @@ void interrupter::interrupt_all_asked() noexcept {
   }
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace filch {
+namespace filch::detail {
 
 class team;
 class worker;
@@ -47,4 +47,4 @@ class interrupter {
   std::int64_t after_ns_;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

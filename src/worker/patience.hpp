@@ -5,7 +5,7 @@
 
 #include "platform/clock.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class patience {
  public:
@@ -34,4 +34,4 @@ class patience {
   std::int64_t since_ns_ = 0;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

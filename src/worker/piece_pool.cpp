@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 constexpr std::uint32_t pieces_per_page = 64;
@@ -52,7 +52,7 @@ piece* piece_pool::get() noexcept {
   return nullptr;
 }
 
-void piece_pool::set_up(piece& p, detail::task_function run, std::uint64_t share_number, void* whole) noexcept {
+void piece_pool::set_up(piece& p, task_function run, std::uint64_t share_number, void* whole) noexcept {
   p.run.store(run);
   p.number.store(share_number, std::memory_order_relaxed);  // [PP11], [PP13]
   p.whole.store(whole, std::memory_order_relaxed);          // [PP13]
@@ -193,4 +193,4 @@ bool piece_pool::is_taken(std::uint32_t index, std::uint64_t bits, std::uint64_t
   return true;
 }
 
-}  // namespace filch
+}  // namespace filch::detail

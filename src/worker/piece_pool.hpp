@@ -24,10 +24,8 @@
 #include "platform/mapping.hpp"
 #include "worker/task_state.hpp"
 
-namespace filch {
-namespace detail {
+namespace filch::detail {
 struct bag_chunk;
-}
 
 /// The part of a piece that changes when it is shortened.
 struct piece_start {
@@ -35,13 +33,13 @@ struct piece_start {
   std::uint32_t chunks;
 };
 
-struct alignas(64) piece : detail::task {
+struct alignas(64) piece : task {
   platform::atomic<std::uint64_t> number;  ///< of the share it was cut from
   platform::atomic<void*> whole;           ///< the loop_state or bag_state that it is a part of
   platform::shared<std::uint64_t> high;
   platform::shared<piece_start> starts[2];
-  platform::shared<piece_start> taken;         ///< the thief's: the start that holds
-  platform::shared<detail::bag_chunk*> chunk;  ///< a bag's piece: what it consists of, instead of the four above
+  platform::shared<piece_start> taken;  ///< the thief's: the start that holds
+  platform::shared<bag_chunk*> chunk;   ///< a bag's piece: what it consists of, instead of the four above
   // Owner only.
   piece* older;  ///< of the same share
   piece* newer;  ///< a bag's piece
@@ -68,7 +66,7 @@ class piece_pool {
   /// A record that is not in use; null when there are no more.
   [[nodiscard]] piece* get() noexcept;
   /// Says what the record will be: a piece of that share and loop or bag, and what its thief runs.
-  static void set_up(piece& p, detail::task_function run, std::uint64_t share_number, void* whole) noexcept;
+  static void set_up(piece& p, task_function run, std::uint64_t share_number, void* whole) noexcept;
   /// Gives back a record whose piece was taken back, or has run.
   void put(piece& p) noexcept;
   /// Makes a piece visible, whose parts are set but for the start. `version`: larger than any before.
@@ -127,4 +125,4 @@ class piece_pool {
   std::uint32_t first_free_ = 0;  ///< no page below has a free record
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -10,7 +10,7 @@
 
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class policy {
  public:
@@ -25,9 +25,9 @@ class policy {
   /// Owner, attention raised: make tasks available.
   virtual void answer(worker& w) noexcept = 0;
   /// Owner wants an offered task back. True: it, and everything newer, is private again.
-  [[nodiscard]] virtual bool reclaim(worker& w, detail::slot& s) noexcept = 0;
+  [[nodiscard]] virtual bool reclaim(worker& w, slot& s) noexcept = 0;
   /// Owner: `s`, the newest task, was taken and has ended. Takes it off the stack.
-  virtual void rejoin(worker& w, detail::slot& s) noexcept = 0;
+  virtual void rejoin(worker& w, slot& s) noexcept = 0;
 
   /// Owner: a piece of a loop that was on offer is its own again.
   virtual void piece_taken_back(worker& /*w*/) noexcept {}
@@ -46,12 +46,12 @@ class policy {
   virtual void await_help(worker& /*w*/, lineage /*awaited*/) noexcept {}
   /// Worker that waits for that task, and slept or was about to: runs what was brought to it meanwhile, if anything;
   /// or adopts it, as help() does.
-  virtual void collect_help(worker& /*w*/, lineage /*awaited*/, detail::work_share* /*adopter*/) noexcept {}
+  virtual void collect_help(worker& /*w*/, lineage /*awaited*/, work_share* /*adopter*/) noexcept {}
   /// Worker that waits for a taken task: tries once to run something in the meantime. False: found nothing.
   /// A piece of the loop or bag that `adopter` is a frame of becomes the work of that, instead of being run here.
-  virtual bool help(worker& w, lineage awaited, detail::work_share* adopter) noexcept = 0;
+  virtual bool help(worker& w, lineage awaited, work_share* adopter) noexcept = 0;
   /// May the worker, which waits for that task, find something to run by help() now? Asks as work_visible does.
   [[nodiscard]] virtual bool help_visible(worker& w, lineage awaited) noexcept = 0;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -7,7 +7,7 @@
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 void sleepers::begin_search() noexcept {
   // [SL0] relaxed: which of these changes an offer overlooks does not matter; see docs/protocols/sleep.md.
@@ -132,4 +132,4 @@ void sleepers::wake_all() noexcept {
   }
 }
 
-}  // namespace filch
+}  // namespace filch::detail

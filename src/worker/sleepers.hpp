@@ -9,7 +9,7 @@
 
 #include <filch/platform/memory.hpp>
 
-namespace filch {
+namespace filch::detail {
 
 class team;
 class worker;
@@ -81,4 +81,4 @@ class sleepers {
   platform::atomic<std::uint32_t> latest_{0};              ///< who fell asleep last: where to look for a sleeper first
 };
 
-}  // namespace filch
+}  // namespace filch::detail

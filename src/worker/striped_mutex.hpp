@@ -8,7 +8,7 @@
 
 #include "platform/thread.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class striped_mutex {
  public:
@@ -24,4 +24,4 @@ class striped_mutex {
   std::array<stripe, 61> stripes_;  // a prime, since stacks are a power of two apart
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -14,7 +14,7 @@
 
 #include <filch/detail/task.hpp>
 
-namespace filch {
+namespace filch::detail {
 
 enum class task_status : std::uint8_t { pending, taken, batched, reclaimed, done, failed, offered };
 
@@ -44,4 +44,4 @@ struct lineage {
   std::uint64_t id;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -4,7 +4,7 @@
 
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 team::team() : memory_(max_workers * sizeof(worker*)), workers_(static_cast<worker**>(memory_.data())) {}
 
@@ -23,4 +23,4 @@ void team::take_part(std::uint32_t count) noexcept {
   size_.store(count, std::memory_order_seq_cst);
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -11,7 +11,7 @@
 
 #include "platform/mapping.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class worker;
 
@@ -48,4 +48,4 @@ class team {
   platform::atomic<std::uint32_t> most_{0};
 };
 
-}  // namespace filch
+}  // namespace filch::detail

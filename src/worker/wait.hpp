@@ -20,7 +20,7 @@
 #include "worker/slow_path.hpp"
 #include "worker/worker.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 template <class Waiting>
 void wait_until_over(Waiting& waiting) noexcept {
@@ -45,7 +45,7 @@ class task_waits {
   task_waits& operator=(const task_waits&) = delete;
 
   void answer() noexcept {
-    if (w_.must_attend(w_.head.load())) detail::attend(w_);
+    if (w_.must_attend(w_.head.load())) attend(w_);
   }
 
  protected:
@@ -60,7 +60,7 @@ class task_waits {
     w_.wait.dozing.store(true, std::memory_order_seq_cst);
     w_.common.sleepers.begin_wait();
     if (!over()) {
-      if (w_.attention.load(std::memory_order_seq_cst) == nullptr) detail::attend(w_);  // [AT2]
+      if (w_.attention.load(std::memory_order_seq_cst) == nullptr) attend(w_);  // [AT2]
       w_.count(&counters::parks);
       w_.parker.park_until(deadline_ns());
     }
@@ -71,4 +71,4 @@ class task_waits {
   worker& w_;
 };
 
-}  // namespace filch
+}  // namespace filch::detail

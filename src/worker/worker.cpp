@@ -16,7 +16,7 @@
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 /// Between two notes that an owner has looked: short beside the time until it is interrupted.
@@ -28,7 +28,7 @@ constexpr unsigned most_in_vain = 6;
 // [TS10] relaxed: as [TS6].
 bool is_dozing(const worker& w) noexcept { return w.wait.dozing.load(std::memory_order_relaxed); }
 
-bool awaits(const worker& w, const detail::group_rest* group) noexcept {
+bool awaits(const worker& w, const group_rest* group) noexcept {
   // [DB6] seq_cst: who deals looks here after [AT3] and the waiter asks it afterwards ([AT2]), as with [CC1] and [CC2].
   // No exploration catches this: the waiter has said so for 50 us when it asks for the last time. For wake_waiter it is
   // as [TS6].
@@ -37,21 +37,21 @@ bool awaits(const worker& w, const detail::group_rest* group) noexcept {
 
 /// Slots of a task stack.
 std::size_t slots_in(std::size_t bytes) noexcept {
-  return std::min<std::size_t>(bytes / sizeof(detail::slot), deque::split_deque::max_tasks - 1);
+  return std::min<std::size_t>(bytes / sizeof(slot), deque::split_deque::max_tasks - 1);
 }
 
 }  // namespace
 
 worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes)
     : stack_(stack_bytes),
-      run_memory_(slots_in(stack_bytes) * sizeof(detail::group_run)),
+      run_memory_(slots_in(stack_bytes) * sizeof(group_run)),
       number(own_number),
       common(of_all),
       activations(slots_in(stack_bytes)),
       seed_(platform::random_seed(own_number)) {
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
-  base = static_cast<detail::slot*>(stack_.data());
-  groups.runs = static_cast<detail::group_run*>(run_memory_.data());
+  base = static_cast<slot*>(stack_.data());
+  groups.runs = static_cast<group_run*>(run_memory_.data());
   inner.floor = base;
   head.store(base);
   set_split(base);
@@ -64,7 +64,7 @@ void worker::begin_on_this_thread() noexcept {
   in_flight = &platform::exceptions_of_this_thread().uncaught;
   inner.unwinding = *in_flight;
   platform::signal_fence();  // a handler comes by `self`
-  detail::self = this;
+  self = this;
   interrupt.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
 }
 
@@ -108,57 +108,56 @@ void worker::answer_interrupt() noexcept {
   count(&counters::interrupts);
   interrupt.handling = true;
   interrupt.gave = true;
-  detail::attend(*this);
+  attend(*this);
   if (interrupt.gave) {
     interrupt.in_vain = 0;
     // The next one who waits need not wait for longer than the first.
     asked.next_interrupt_ns.store(0, std::memory_order_relaxed);  // [IN1]
-    detail::attend(*this);                                        // who saw what it offers has asked meanwhile
+    attend(*this);                                                // who saw what it offers has asked meanwhile
   }
   interrupt.handling = false;
 }
 
 void worker::pass_joined() noexcept {
-  for (detail::slot* s = split.load(); s < head.load() && s->run.load() == &detail::run_joined; ++s) {
+  for (slot* s = split.load(); s < head.load() && s->run.load() == &run_joined; ++s) {
     s->state.store(task_state{.status = task_status::done}.pack(), std::memory_order_relaxed);  // nobody else has it
     set_split(s + 1);
   }
 }
 
-void worker::run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept {
-  const running here{innermost_, &t, owner,
-                     owner == nullptr ? static_cast<const detail::detached_task&>(t).home : nullptr};
+void worker::run_as_activation(task& t, worker* owner, slot* own_base) noexcept {
+  const running here{innermost_, &t, owner, owner == nullptr ? static_cast<const detached_task&>(t).home : nullptr};
   // As long as this runs it waits for no group but those in here.
-  const detail::group_rest* const outer_wait = wait.group.load(std::memory_order_relaxed);  // the owner's own
+  const group_rest* const outer_wait = wait.group.load(std::memory_order_relaxed);  // the owner's own
   if (outer_wait != nullptr) wait.group.store(nullptr, std::memory_order_relaxed);
-  const detail::innermost_part outer_part =
+  const innermost_part outer_part =
       std::exchange(inner, {.frame = &here, .floor = own_base, .tuner = nullptr, .unwinding = *in_flight});
   innermost_ = &here;
   begin_work();
-  detail::run_result result{};
+  run_result result{};
   {
-    const detail::open_section in_task(*this);
-    result = t.run.load()(t, detail::run_by::in_place);
+    const open_section in_task(*this);
+    result = t.run.load()(t, run_by::in_place);
   }
-  if (head.load() != own_base) detail::settle(*this, own_base);
+  if (head.load() != own_base) settle(*this, own_base);
   if (outer_wait != nullptr) wait.group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
   inner = outer_part;
   innermost_ = here.outer;
   activations.end();
   offered->activation_ended();
   // A detached task has told its group.
-  if (owner != nullptr && result != detail::run_result::released) finish(t, *owner, result);
+  if (owner != nullptr && result != run_result::released) finish(t, *owner, result);
 }
 
-void worker::finish(detail::task& t, worker& owner, detail::run_result result) noexcept {
-  const auto status = result == detail::run_result::done ? task_status::done : task_status::failed;
+void worker::finish(task& t, worker& owner, run_result result) noexcept {
+  const auto status = result == run_result::done ? task_status::done : task_status::failed;
   // [TS2] release: what the task did, to its owner's join ([TS3]). The waiting mark, which the owner may have set
   // before it parked ([TS4]), is in the same word.
   const std::uint64_t before = t.state.exchange(task_state{.status = status}.pack(), std::memory_order_release);
   if (task_state::unpack(before).waiting) owner.parker.unpark();
 }
 
-void worker::run_taken(detail::task& t, worker* owner) noexcept {
+void worker::run_taken(task& t, worker* owner) noexcept {
   run_claimed(t, owner, [&](std::uint64_t taken) {
     // [TS1] release: the activation's entry ([AC1]), for whoever follows the task to this worker.
     t.state.store(taken, std::memory_order_release);
@@ -166,13 +165,13 @@ void worker::run_taken(detail::task& t, worker* owner) noexcept {
   });
 }
 
-void worker::begin_detached(const detail::group_rest& group) noexcept {
+void worker::begin_detached(const group_rest& group) noexcept {
   activations.begin(new_id(), index_of(head.load()), &group);
 }
 
-void worker::run_detached(detail::detached_task& t) noexcept { run_as_activation(t, nullptr, head.load()); }
+void worker::run_detached(detached_task& t) noexcept { run_as_activation(t, nullptr, head.load()); }
 
-void worker::run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept {
+void worker::run_batched(task& t, worker& owner, std::uint64_t expected) noexcept {
   run_claimed(t, &owner, [&](std::uint64_t taken) {
     // [TS5] release: as [TS1]. Its owner may have taken the task back and be using the slot for another: then the state
     // is another. No exploration catches this: what [TS1] shows would take a batch, a proxy that is stolen, and a
@@ -207,13 +206,13 @@ void worker::wake_waiter() noexcept {
     }
   }
   // Callers that compare counts, of calls that this worker runs parts of.
-  for (const detail::work_share* f = loops.innermost.load(); f != nullptr; f = f->outer) {
+  for (const work_share* f = loops.innermost.load(); f != nullptr; f = f->outer) {
     if (!f->is_bag) continue;
-    const detail::task_counts* const counts = static_cast<const detail::bag_share*>(f)->whole.counts;
+    const task_counts* const counts = static_cast<const bag_share*>(f)->whole.counts;
     if (counts == nullptr) continue;
     auto& caller = static_cast<worker&>(counts->caller);
     if (is_dozing(caller)) caller.parker.unpark();
   }
 }
 
-}  // namespace filch
+}  // namespace filch::detail

@@ -22,7 +22,7 @@
 #include "worker/piece_pool.hpp"
 #include "worker/task_state.hpp"
 
-namespace filch {
+namespace filch::detail {
 
 class interrupter;
 class policy;
@@ -31,9 +31,7 @@ class striped_mutex;
 class team;
 class worker;
 
-namespace detail {
 class group_rest;
-}
 
 /// Of a worker without work. Its waker, or the worker itself, claims it first, and lets it go when it is counted as
 /// searching.
@@ -41,10 +39,10 @@ enum class sleep_state : std::uint8_t { awake, asleep, claimed };
 
 /// What the workers of a scheduler have in common.
 struct common_parts {
-  filch::team& team;
-  filch::sleepers& sleepers;
-  filch::interrupter& interrupter;
-  filch::policy& policy;
+  detail::team& team;
+  detail::sleepers& sleepers;
+  detail::interrupter& interrupter;
+  detail::policy& policy;
   striped_mutex& mutexes;        ///< by the address of a loop or bag: of its exception, or of the values of a reduction
   int workers;                   ///< with a thread or the seat: those that loops are cut for
   std::string_view policy_name;  ///< for messages
@@ -68,8 +66,8 @@ struct sleep_part {
 
 /// Of a worker that waits inside of a task, what its waker looks at.
 struct wait_part {
-  platform::atomic<bool> dozing{false};                        ///< asleep, or nearly
-  platform::atomic<const detail::group_rest*> group{nullptr};  ///< whose detached tasks it waits for
+  platform::atomic<bool> dozing{false};                ///< asleep, or nearly
+  platform::atomic<const group_rest*> group{nullptr};  ///< whose detached tasks it waits for
 };
 
 /// What interrupts need, beside asked_part: docs/protocols/interrupt.md.
@@ -105,10 +103,10 @@ class search_part {
 
 /// Of detached tasks, what each worker has: docs/protocols/injector.md.
 struct detached_part {
-  alignas(64) detail::detached_queue queue;  ///< any thread
+  alignas(64) detached_queue queue;  ///< any thread
   // Owner only: tasks that it has run and not told their group yet, and that group.
   std::uint64_t ended = 0;
-  detail::group_rest* ended_of = nullptr;
+  group_rest* ended_of = nullptr;
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -124,7 +122,7 @@ class offer {
   virtual void activation_ended() noexcept = 0;
 };
 
-class worker : public detail::worker_core {
+class worker : public worker_core {
   platform::mapping stack_;
   platform::mapping run_memory_;
 
@@ -133,13 +131,11 @@ class worker : public detail::worker_core {
 
   /// The worker that the calling thread is at present; null: of no scheduler.
   [[nodiscard]] static worker* of_this_thread() noexcept {
-    return detail::self == &detail::foreign_worker ? nullptr : static_cast<worker*>(detail::self);
+    return self == &foreign_worker ? nullptr : static_cast<worker*>(self);
   }
 
   /// Any thread. Position of a slot on this worker's stack.
-  [[nodiscard]] std::uint32_t index_of(const detail::slot* s) const noexcept {
-    return static_cast<std::uint32_t>(s - base);
-  }
+  [[nodiscard]] std::uint32_t index_of(const slot* s) const noexcept { return static_cast<std::uint32_t>(s - base); }
 
   /// Owner, in its own code: the calling thread is this worker from now on, and begins a root.
   void begin_on_this_thread() noexcept;
@@ -216,14 +212,14 @@ class worker : public detail::worker_core {
   void pass_joined() noexcept;
 
   /// Runs a task taken from `owner`, as a new activation.
-  void run_taken(detail::task& t, worker* owner) noexcept;
+  void run_taken(task& t, worker* owner) noexcept;
 
   /// Begins the activation of a task of that group, which it is about to take. run_detached() has to follow.
-  void begin_detached(const detail::group_rest& group) noexcept;
-  void run_detached(detail::detached_task& t) noexcept;
+  void begin_detached(const group_rest& group) noexcept;
+  void run_detached(detached_task& t) noexcept;
 
   /// Runs a batched task unless its owner has taken it back.
-  void run_batched(detail::task& t, worker& owner, std::uint64_t expected) noexcept;
+  void run_batched(task& t, worker& owner, std::uint64_t expected) noexcept;
 
   /// Takes a piece and runs it; calls `claimed` in between. False: somebody else was faster.
   template <class Claimed>
@@ -235,7 +231,7 @@ class worker : public detail::worker_core {
   }
 
   /// Tells the owner of a task that this worker has run it, and wakes it when it sleeps.
-  static void finish(detail::task& t, worker& owner, detail::run_result result) noexcept;
+  static void finish(task& t, worker& owner, run_result result) noexcept;
 
   /// A number for a new activation, root or batch of this worker.
   [[nodiscard]] std::uint64_t new_id() noexcept { return ++newest_id; }
@@ -248,9 +244,9 @@ class worker : public detail::worker_core {
 
   const std::uint16_t number;
   const common_parts common;
-  activation_list activations;            ///< any thread may ask
-  std::unique_ptr<filch::offer> offered;  ///< the policy's, which says what of it is for thieves
-  piece_pool pieces;                      ///< of loops and bags; what of it is for thieves, the pool says
+  activation_list activations;             ///< any thread may ask
+  std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves
+  piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
   counters counted;         ///< any thread may read
   search_part search;       ///< owner
@@ -265,25 +261,25 @@ class worker : public detail::worker_core {
   /// A task this worker is in the middle of, and who waits for it.
   struct running {
     const running* outer;
-    detail::task* t;  ///< a detached one may be gone
-    worker* owner;    ///< null: it is a detached task, and whoever waits for its group waits for it
-    const detail::group_rest* group;
+    task* t;        ///< a detached one may be gone
+    worker* owner;  ///< null: it is a detached task, and whoever waits for its group waits for it
+    const group_rest* group;
   };
 
   void note_asked() noexcept;
   template <class Claim>
-  bool run_claimed(detail::task& t, worker* owner, Claim claim) noexcept;
-  void run_as_activation(detail::task& t, worker* owner, detail::slot* own_base) noexcept;
+  bool run_claimed(task& t, worker* owner, Claim claim) noexcept;
+  void run_as_activation(task& t, worker* owner, slot* own_base) noexcept;
 
-  detail::chunk_tuners own_tuners_;
+  chunk_tuners own_tuners_;
   const running* innermost_ = nullptr;
   std::uint64_t seed_;
 };
 
 template <class Claim>
-bool worker::run_claimed(detail::task& t, worker* owner, Claim claim) noexcept {
+bool worker::run_claimed(task& t, worker* owner, Claim claim) noexcept {
   const std::uint64_t number_of_this = new_id();
-  detail::slot* const own_base = head.load();
+  slot* const own_base = head.load();
   activations.begin(number_of_this, index_of(own_base));
   if (!claim(task_state{.status = task_status::taken, .thief = number, .id = number_of_this}.pack())) {
     activations.end();
@@ -303,4 +299,4 @@ bool worker::run_piece(seen_piece seen, worker& owner, Claimed claimed) noexcept
   });
 }
 
-}  // namespace filch
+}  // namespace filch::detail

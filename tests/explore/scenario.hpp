@@ -17,6 +17,8 @@
 
 namespace filch::explore {
 
+using namespace detail;
+
 struct scenario {
   std::string name;
   std::string about;

@@ -6,11 +6,11 @@
 
 namespace filch::explore {
 
-class sleeper : public task_waits {
+class sleeper : public detail::task_waits {
  public:
-  using task_waits::task_waits;
+  using detail::task_waits::task_waits;
   void sleep() noexcept {
-    doze_unless([] { return false; }, [] { return interrupter::never; });
+    doze_unless([] { return false; }, [] { return detail::interrupter::never; });
   }
 };
 

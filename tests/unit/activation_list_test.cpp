@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace filch {
+namespace filch::detail {
 namespace {
 
 TEST(activation_list, finds_what_is_active_with_its_base) {
@@ -61,4 +61,4 @@ TEST(task_state, survives_packing) {
 }
 
 }  // namespace
-}  // namespace filch
+}  // namespace filch::detail

@@ -7,7 +7,7 @@
 #include "deque/slot_range.hpp"
 #include "deque/transfer_cell.hpp"
 
-namespace filch::deque {
+namespace filch::detail::deque {
 namespace {
 
 constexpr std::uint16_t last_worker = 65535;
@@ -165,4 +165,4 @@ TEST(communication_cell, one_dealer_deals_in_two_steps_or_gives_up) {
 }
 
 }  // namespace
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

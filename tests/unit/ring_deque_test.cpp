@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace filch::deque {
+namespace filch::detail::deque {
 namespace {
 
 TEST(ring_deque, pops_the_newest_and_gives_away_the_oldest) {
@@ -79,4 +79,4 @@ TEST(ring_deque, does_what_a_plain_model_does_while_it_grows_and_wraps) {
 }
 
 }  // namespace
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

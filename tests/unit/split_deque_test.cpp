@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace filch::deque {
+namespace filch::detail::deque {
 namespace {
 
 TEST(split_deque, begins_with_nothing_shared) {
@@ -154,4 +154,4 @@ TEST(split_deque, does_what_a_plain_model_does) {
 }
 
 }  // namespace
-}  // namespace filch::deque
+}  // namespace filch::detail::deque

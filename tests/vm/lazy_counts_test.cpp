@@ -31,6 +31,9 @@
 #include "worker/worker.hpp"
 
 namespace filch::platform::vm {
+
+using namespace detail;
+
 namespace {
 
 /// What a loop cost.

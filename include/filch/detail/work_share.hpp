@@ -10,11 +10,9 @@
 
 #include <filch/detail/worker_core.hpp>
 
-namespace filch {
-struct piece;
-}
-
 namespace filch::detail {
+
+struct piece;
 
 struct work_share {
   /// Owner. The innermost one from the moment when it is in the worker's list.
