@@ -194,25 +194,25 @@ TEST(machine_file, every_figure_gets_to_its_member) {
   EXPECT_EQ(m.system.signal_call_ns, 24);
   EXPECT_EQ(m.system.signal_latency_ns, 25);
   EXPECT_EQ(m.runtime.spawn_ns, 26);
-  EXPECT_EQ(m.work.fib_call_ns, 27);
-  EXPECT_EQ(m.work.nqueens_check_ns, 28);
-  EXPECT_EQ(m.work.uts_node_ns, 29);
-  EXPECT_EQ(m.work.uts_geometric_node_ns, 30);
-  EXPECT_EQ(m.work.matmul_madd_ns, 31);
-  EXPECT_EQ(m.work.cilksort_compare_ns, 32);
-  EXPECT_EQ(m.work.heat_cell_ns, 33.5);
-  EXPECT_EQ(m.work.tsp_step_ns, 34.5);
-  EXPECT_EQ(m.work.spmv_nonzero_ns, 35.5);
-  EXPECT_EQ(m.work.bfs_edge_ns, 36.5);
-  EXPECT_EQ(m.work.floyd_warshall_cell_ns, 37.5);
-  EXPECT_EQ(m.work.mm_madd_ns, 38.5);
-  EXPECT_EQ(m.work.conv_madd_ns, 39.5);
-  EXPECT_EQ(m.work.spin_step_ns, 41.5);
-  EXPECT_EQ(m.work.matching_try_ns, 42.5);
-  EXPECT_EQ(m.work.mis_edge_ns, 43.5);
-  EXPECT_EQ(m.work.hull_point_ns, 44.5);
-  EXPECT_EQ(m.work.samplesort_compare_ns, 45.5);
-  EXPECT_EQ(m.work.dfs_edge_ns, 46.5);
+  EXPECT_EQ(m.work.at("fib_call"), 27);
+  EXPECT_EQ(m.work.at("nqueens_check"), 28);
+  EXPECT_EQ(m.work.at("uts_node"), 29);
+  EXPECT_EQ(m.work.at("uts_geometric_node"), 30);
+  EXPECT_EQ(m.work.at("matmul_madd"), 31);
+  EXPECT_EQ(m.work.at("cilksort_compare"), 32);
+  EXPECT_EQ(m.work.at("heat_cell"), 33.5);
+  EXPECT_EQ(m.work.at("tsp_step"), 34.5);
+  EXPECT_EQ(m.work.at("spmv_nonzero"), 35.5);
+  EXPECT_EQ(m.work.at("bfs_edge"), 36.5);
+  EXPECT_EQ(m.work.at("floyd_warshall_cell"), 37.5);
+  EXPECT_EQ(m.work.at("mm_madd"), 38.5);
+  EXPECT_EQ(m.work.at("conv_madd"), 39.5);
+  EXPECT_EQ(m.work.at("spin_step"), 41.5);
+  EXPECT_EQ(m.work.at("matching_try"), 42.5);
+  EXPECT_EQ(m.work.at("mis_edge"), 43.5);
+  EXPECT_EQ(m.work.at("hull_point"), 44.5);
+  EXPECT_EQ(m.work.at("samplesort_compare"), 45.5);
+  EXPECT_EQ(m.work.at("dfs_edge"), 46.5);
 }
 
 TEST(machine_file, a_shape_is_the_generic_machine_with_other_counts) {
@@ -223,7 +223,7 @@ TEST(machine_file, a_shape_is_the_generic_machine_with_other_counts) {
   EXPECT_EQ(shape.cores_per_socket, 12);
   EXPECT_EQ(shape.hardware_threads(), 48);
   EXPECT_EQ(shape.lines.load_owned.other_socket_ns, any.lines.load_owned.other_socket_ns);
-  EXPECT_EQ(shape.work.fib_call_ns, any.work.fib_call_ns);
+  EXPECT_EQ(shape.work.at("fib_call"), any.work.at("fib_call"));
   EXPECT_EQ(load_machine("1x1", machines).hardware_threads(), 1);
   EXPECT_EQ(load_machine("1x65535", machines).hardware_threads(), 65535);
   EXPECT_EQ(load_machine("65535x1", machines).hardware_threads(), 65535);
@@ -321,6 +321,8 @@ TEST(machine_file, an_impossible_figure_is_named) {
   EXPECT_THAT(complaint_about_value("/lines/load_owned", 5),
               EndsWith("': lines.load_owned is 5; give an object, {...}"));
   EXPECT_THAT(complaint_about_value("/work/uts_node_ns", nullptr), HasSubstr("work.uts_node_ns is null; give"));
+  EXPECT_THAT(complaint_about_value("/work/uts_node", 5),
+              EndsWith("work.uts_node has no unit; let the name end with _ns"));
   EXPECT_THAT(complaint_about_value("/data/private_bytes", 1.5),
               HasSubstr("data.private_bytes is 1.5; give a whole number from 0 to"));
   EXPECT_THAT(complaint_about_value("/data/shared_bytes", -1), HasSubstr("data.shared_bytes is -1; give"));
@@ -396,8 +398,8 @@ TEST(machine_file, scaling_changes_communication_and_nothing_else) {
   EXPECT_EQ(after.data.private_bytes, before.data.private_bytes);
   EXPECT_EQ(after.system.pause_ns, before.system.pause_ns);
   EXPECT_EQ(after.runtime.spawn_ns, before.runtime.spawn_ns);
-  EXPECT_EQ(after.work.fib_call_ns, before.work.fib_call_ns);
-  EXPECT_EQ(after.work.heat_cell_ns, before.work.heat_cell_ns);
+  EXPECT_EQ(after.work.at("fib_call"), before.work.at("fib_call"));
+  EXPECT_EQ(after.work.at("heat_cell"), before.work.at("heat_cell"));
 }
 
 TEST(machine_file, a_factor_that_is_no_scale_is_named) {

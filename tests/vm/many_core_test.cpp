@@ -64,25 +64,7 @@ machine_description small_machine() {
               .signal_call_ns = 700,
               .signal_latency_ns = 900};
   m.runtime = {.spawn_ns = 2};
-  m.work = {.fib_call_ns = 5,
-            .nqueens_check_ns = 10,
-            .uts_node_ns = 100,
-            .uts_geometric_node_ns = 150,
-            .matmul_madd_ns = 1,
-            .cilksort_compare_ns = 3,
-            .heat_cell_ns = 1,
-            .tsp_step_ns = 1,
-            .spmv_nonzero_ns = 1,
-            .bfs_edge_ns = 1,
-            .floyd_warshall_cell_ns = 1,
-            .mm_madd_ns = 1,
-            .conv_madd_ns = 1,
-            .spin_step_ns = 1,
-            .matching_try_ns = 1,
-            .mis_edge_ns = 1,
-            .hull_point_ns = 1,
-            .samplesort_compare_ns = 1,
-            .dfs_edge_ns = 1};
+  m.work = {{"fib_call", 5}, {"nqueens_check", 10}, {"uts_node", 100}};
   return m;
 }
 

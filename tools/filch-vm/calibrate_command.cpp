@@ -4,12 +4,16 @@
 // serial runs are measured, for the prices of their work; how they behave in parallel is left for 'filch validate' to
 // check.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,81 +46,61 @@ Examples:
 )";
 
 constexpr auto fib = "fib_noinline:32";
-constexpr auto nqueens = "nqueens:10";
-constexpr auto uts_geometric = "uts:T1";
-constexpr auto uts_binomial = "uts:T3";
-constexpr auto matmul = "matmul:512";
-constexpr auto cilksort = "cilksort:1000000";
-constexpr auto tsp = "tsp:14";
-// Of sizes whose data fits into a private cache.
-constexpr auto spmv = "spmv_rows:1000";
-constexpr auto bfs = "bfs:8000";
-constexpr auto floyd_warshall = "floyd_warshall:256";
-constexpr auto mm = "mm:128";
-constexpr auto conv = "conv:256";
-constexpr auto spin = "thick_first:65536";
-constexpr auto matching = "matching:rlg/20000";
-constexpr auto mis = "mis:rlg/20000";
-constexpr auto hull = "hull:uniform/20000";
-constexpr auto samplesort = "samplesort:random/50000";
-constexpr auto dfs = "dfs:rlg/20000";
 
-double serial_ns(const json& report, const std::string& workload) {
-  // The fastest: what disturbs the machine makes runs slower, never faster.
-  return row_of(report, workload, "serial", 1).at("seconds_min").get<double>() * 1e9;
-}
-
-double tasks_of(const json& report, const std::string& workload) {
-  return row_of(report, workload, "serial", 1).at("tasks").get<double>();
-}
+double tasks_of(const json& row) { return row.at("tasks").get<double>(); }
 
 // "4130071 nodes, ...": what a workload did, where its tasks are something else.
-double units_of(const json& report, const std::string& workload) {
-  return std::stod(row_of(report, workload, "serial", 1).at("result").get<std::string>());
-}
+double units_of(const json& row) { return std::stod(row.at("result").get<std::string>()); }
 
-void measure_loop_work(vm::machine_description& machine) {
-  const json report = native_bench({tsp, spmv, bfs, floyd_warshall, mm, conv, spin, "--policy", "lace", "--workers",
-                                    "1", "--peer", "serial", "--repeat", "15"});
-  auto& work = machine.work;
-  work.tsp_step_ns = serial_ns(report, tsp) / tasks_of(report, tsp);
-  work.spmv_nonzero_ns = serial_ns(report, spmv) / units_of(report, spmv);
-  work.bfs_edge_ns = serial_ns(report, bfs) / units_of(report, bfs);
-  work.floyd_warshall_cell_ns = serial_ns(report, floyd_warshall) / tasks_of(report, floyd_warshall);
-  work.mm_madd_ns = serial_ns(report, mm) / std::pow(128, 3);
-  work.conv_madd_ns = serial_ns(report, conv) / (tasks_of(report, conv) * 16 * 16);
-  work.spin_step_ns = serial_ns(report, spin) / units_of(report, spin);
-}
+// n log2(n): the steps of sorting.
+double steps_of_sorting(double n) { return n * std::log2(n); }
 
-void measure_graphs_and_sorting(vm::machine_description& machine) {
-  const json report = native_bench({matching, mis, hull, samplesort, dfs, "--policy", "lace", "--workers", "1",
-                                    "--peer", "serial", "--repeat", "15"});
-  auto& work = machine.work;
-  work.matching_try_ns = serial_ns(report, matching) / units_of(report, matching);
-  work.mis_edge_ns = serial_ns(report, mis) / units_of(report, mis);
-  work.hull_point_ns = serial_ns(report, hull) / units_of(report, hull);
-  // Blocks and buckets of 2 sqrt(n) numbers are sorted, each number twice.
-  constexpr double n = 50'000;
-  work.samplesort_compare_ns = serial_ns(report, samplesort) / (2 * n * std::log2(2 * std::sqrt(n)));
-  work.dfs_edge_ns = serial_ns(report, dfs) / units_of(report, dfs);
-}
+/// A unit of work: its price is the time of a serial run, divided by the units in it.
+struct unit_of_work {
+  const char* name;
+  const char* workload;  ///< of a size whose data fits into a private cache, where there is much of it
+  double (*units)(const json& row);
+};
+constexpr std::array units_of_work{
+    unit_of_work{"fib_call", fib, &tasks_of},
+    unit_of_work{"nqueens_check", "nqueens:10", [](const json& row) { return 10 * tasks_of(row); }},
+    unit_of_work{"uts_geometric_node", "uts:T1", &units_of},
+    unit_of_work{"uts_node", "uts:T3", &units_of},
+    unit_of_work{"matmul_madd", "matmul:512", [](const json& /*row*/) { return std::pow(512, 3); }},
+    unit_of_work{"cilksort_compare", "cilksort:1000000", [](const json& /*row*/) { return steps_of_sorting(1e6); }},
+    unit_of_work{"tsp_step", "tsp:14", &tasks_of},
+    unit_of_work{"spmv_nonzero", "spmv_rows:1000", &units_of},
+    unit_of_work{"bfs_edge", "bfs:8000", &units_of},
+    unit_of_work{"floyd_warshall_cell", "floyd_warshall:256", &tasks_of},
+    unit_of_work{"mm_madd", "mm:128", [](const json& /*row*/) { return std::pow(128, 3); }},
+    unit_of_work{"conv_madd", "conv:256", [](const json& row) { return tasks_of(row) * 16 * 16; }},
+    unit_of_work{"spin_step", "thick_first:65536", &units_of},
+    unit_of_work{"matching_try", "matching:rlg/20000", &units_of},
+    unit_of_work{"mis_edge", "mis:rlg/20000", &units_of},
+    unit_of_work{"hull_point", "hull:uniform/20000", &units_of},
+    // Blocks and buckets of 2 sqrt(n) numbers are sorted, each number twice.
+    unit_of_work{"samplesort_compare", "samplesort:random/50000",
+                 [](const json& /*row*/) { return 2 * 50'000 * std::log2(2 * std::sqrt(50'000)); }},
+    unit_of_work{"dfs_edge", "dfs:rlg/20000", &units_of},
+};
+
+// The fastest: what disturbs the machine makes runs slower, never faster.
+double least_ns(const json& row) { return row.at("seconds_min").get<double>() * 1e9; }
 
 void measure_work(vm::machine_description& machine) {
-  const json report = native_bench({fib, nqueens, uts_geometric, uts_binomial, matmul, cilksort, "--policy", "lace",
-                                    "--workers", "1", "--peer", "serial", "--repeat", "15"});
-  auto& work = machine.work;
-  work.fib_call_ns = serial_ns(report, fib) / tasks_of(report, fib);
-  const double forked_ns = row_of(report, fib, "filch", 1).at("seconds_min").get<double>() * 1e9;
-  machine.runtime.spawn_ns = std::max(0.0, forked_ns / tasks_of(report, fib) - work.fib_call_ns);
-  work.nqueens_check_ns = serial_ns(report, nqueens) / (10 * tasks_of(report, nqueens));
-  work.uts_geometric_node_ns = serial_ns(report, uts_geometric) / units_of(report, uts_geometric);
-  work.uts_node_ns = serial_ns(report, uts_binomial) / units_of(report, uts_binomial);
-  work.matmul_madd_ns = serial_ns(report, matmul) / std::pow(512, 3);
-  constexpr double n = 1'000'000;
-  work.cilksort_compare_ns = serial_ns(report, cilksort) / (n * std::log2(n));
-  work.heat_cell_ns = stencil_cell_ns();
-  measure_loop_work(machine);
-  measure_graphs_and_sorting(machine);
+  std::vector<std::string> arguments;
+  for (const unit_of_work& each : units_of_work) arguments.emplace_back(each.workload);
+  for (const char* option : {"--policy", "lace", "--workers", "1", "--peer", "serial", "--repeat", "15"}) {
+    arguments.emplace_back(option);
+  }
+  const json report = native_bench(arguments);
+  for (const unit_of_work& each : units_of_work) {
+    const json& row = row_of(report, each.workload, "serial", 1);
+    machine.work[each.name] = least_ns(row) / each.units(row);
+  }
+  machine.work["heat_cell"] = stencil_cell_ns();
+  const json& forked = row_of(report, fib, "filch", 1);
+  machine.runtime.spawn_ns = std::max(0.0, least_ns(forked) / tasks_of(forked) - machine.work["fib_call"]);
 }
 
 void measure_lines(vm::machine_description& machine) {
@@ -168,7 +152,15 @@ ordered_json distances_json(const by_distance& of) {
   return {{"same_socket_ns", rounded(of.same_socket_ns)}, {"other_socket_ns", rounded(of.other_socket_ns)}};
 }
 
+ordered_json prices_json(const platform::vm::work_prices& work) {
+  ordered_json prices;
+  for (const auto& [name, ns] : work) prices[name + "_ns"] = rounded(ns);
+  return prices;
+}
+
 ordered_json to_machine_file(const vm::machine_description& m, const std::string& model) {
+  std::vector<std::string_view> workloads;
+  std::ranges::transform(units_of_work, std::back_inserter(workloads), &unit_of_work::workload);
   const auto& [hit, load_owned, load_shared, store_owned, store_shared, atomic_extra] = m.lines;
   return {
       {"about",
@@ -207,26 +199,7 @@ ordered_json to_machine_file(const vm::machine_description& m, const std::string
         {"signal_call_ns", rounded(m.system.signal_call_ns)},
         {"signal_latency_ns", rounded(m.system.signal_latency_ns)}}},
       {"runtime", {{"spawn_ns", rounded(m.runtime.spawn_ns)}}},
-      {"work",
-       {{"fib_call_ns", rounded(m.work.fib_call_ns)},
-        {"nqueens_check_ns", rounded(m.work.nqueens_check_ns)},
-        {"uts_node_ns", rounded(m.work.uts_node_ns)},
-        {"uts_geometric_node_ns", rounded(m.work.uts_geometric_node_ns)},
-        {"matmul_madd_ns", rounded(m.work.matmul_madd_ns)},
-        {"cilksort_compare_ns", rounded(m.work.cilksort_compare_ns)},
-        {"heat_cell_ns", rounded(m.work.heat_cell_ns)},
-        {"tsp_step_ns", rounded(m.work.tsp_step_ns)},
-        {"spmv_nonzero_ns", rounded(m.work.spmv_nonzero_ns)},
-        {"bfs_edge_ns", rounded(m.work.bfs_edge_ns)},
-        {"floyd_warshall_cell_ns", rounded(m.work.floyd_warshall_cell_ns)},
-        {"mm_madd_ns", rounded(m.work.mm_madd_ns)},
-        {"conv_madd_ns", rounded(m.work.conv_madd_ns)},
-        {"spin_step_ns", rounded(m.work.spin_step_ns)},
-        {"matching_try_ns", rounded(m.work.matching_try_ns)},
-        {"mis_edge_ns", rounded(m.work.mis_edge_ns)},
-        {"hull_point_ns", rounded(m.work.hull_point_ns)},
-        {"samplesort_compare_ns", rounded(m.work.samplesort_compare_ns)},
-        {"dfs_edge_ns", rounded(m.work.dfs_edge_ns)}}},
+      {"work", prices_json(m.work)},
       {"sources",
        {{"shape", "processors that this process may use, taken for cores of one socket; clock: 4 cycles for a hit."},
         {"lines",
@@ -241,9 +214,7 @@ ordered_json to_machine_file(const vm::machine_description& m, const std::string
          "of a hand-over between two threads on one processor, and the binding that filch's workers do."},
         {"runtime", fmt::format("measured: '{}' on one worker, policy lace, less the serial run, per task.", fib)},
         {"work", fmt::format("measured: serial runs of {}, divided by their units; a stencil on 64 x 64 cells.",
-                             fmt::join({fib, nqueens, uts_binomial, uts_geometric, matmul, cilksort, tsp, spmv, bfs,
-                                        floyd_warshall, mm, conv, spin, matching, mis, hull, samplesort, dfs},
-                                       ", "))}}}};
+                             fmt::join(workloads, ", "))}}}};
 }
 
 int run_calibrate(const CLI::App& app) {

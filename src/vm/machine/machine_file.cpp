@@ -119,6 +119,18 @@ class group {
     return read;
   }
 
+  /// An object of nanoseconds under any keys that end with "_ns"; without that.
+  [[nodiscard]] work_prices prices(const std::string& key) {
+    constexpr std::string_view unit = "_ns";
+    group of_prices = subgroup(key);
+    work_prices read;
+    for (const auto& [name, price] : of_prices.object_.items()) {
+      if (!name.ends_with(unit)) of_prices.fail(of_prices.full(name) + " has no unit; let the name end with _ns");
+      read.emplace(name.substr(0, name.size() - unit.size()), of_prices.nanoseconds(name));
+    }
+    return read;
+  }
+
   /// To be called when every key was asked for.
   void finish() const {
     for (const auto& [key, value] : object_.items()) {
@@ -214,30 +226,6 @@ runtime_costs read_runtime(group runtime) {
   return read;
 }
 
-work_costs read_work(group work) {
-  const work_costs read{.fib_call_ns = work.nanoseconds("fib_call_ns"),
-                        .nqueens_check_ns = work.nanoseconds("nqueens_check_ns"),
-                        .uts_node_ns = work.nanoseconds("uts_node_ns"),
-                        .uts_geometric_node_ns = work.nanoseconds("uts_geometric_node_ns"),
-                        .matmul_madd_ns = work.nanoseconds("matmul_madd_ns"),
-                        .cilksort_compare_ns = work.nanoseconds("cilksort_compare_ns"),
-                        .heat_cell_ns = work.nanoseconds("heat_cell_ns"),
-                        .tsp_step_ns = work.nanoseconds("tsp_step_ns"),
-                        .spmv_nonzero_ns = work.nanoseconds("spmv_nonzero_ns"),
-                        .bfs_edge_ns = work.nanoseconds("bfs_edge_ns"),
-                        .floyd_warshall_cell_ns = work.nanoseconds("floyd_warshall_cell_ns"),
-                        .mm_madd_ns = work.nanoseconds("mm_madd_ns"),
-                        .conv_madd_ns = work.nanoseconds("conv_madd_ns"),
-                        .spin_step_ns = work.nanoseconds("spin_step_ns"),
-                        .matching_try_ns = work.nanoseconds("matching_try_ns"),
-                        .mis_edge_ns = work.nanoseconds("mis_edge_ns"),
-                        .hull_point_ns = work.nanoseconds("hull_point_ns"),
-                        .samplesort_compare_ns = work.nanoseconds("samplesort_compare_ns"),
-                        .dfs_edge_ns = work.nanoseconds("dfs_edge_ns")};
-  work.finish();
-  return read;
-}
-
 /// The whole file as text.
 std::string contents_of(const std::filesystem::path& path) {
   const auto unreadable = [&](const std::string& reason) {
@@ -320,7 +308,7 @@ machine_description read_machine(const std::filesystem::path& path) {
   machine.data = read_data(top.subgroup("data"));
   machine.system = read_system(top.subgroup("system"));
   machine.runtime = read_runtime(top.subgroup("runtime"));
-  machine.work = read_work(top.subgroup("work"));
+  machine.work = top.prices("work");
   top.finish();
   return machine;
 }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -79,28 +80,9 @@ struct runtime_costs {
   double spawn_ns;  ///< instructions of pushing one task and joining it when nobody has stolen it
 };
 
-/// How long one unit of a workload's sequential work takes, in nanoseconds, its data in the private cache.
-struct work_costs {
-  double fib_call_ns;             ///< a call of fib that forks, with its share of others: serial time / tasks
-  double nqueens_check_ns;        ///< one safety test, with its share of copying boards: serial time / (n * tasks)
-  double uts_node_ns;             ///< a node of a binomial tree: its SHA-1 and counting its children
-  double uts_geometric_node_ns;   ///< a node of a geometric tree, whose children are counted with logarithms
-  double matmul_madd_ns;          ///< one multiplication and addition of a matrix product
-  double cilksort_compare_ns;     ///< one of the n log2 n steps of sorting n numbers
-  double heat_cell_ns;            ///< one cell of a five-point stencil
-  double tsp_step_ns;             ///< one look at a city that may come next
-  double spmv_nonzero_ns;         ///< one term of a sparse row times a vector
-  double bfs_edge_ns;             ///< one edge of a breadth-first search, at one of its ends
-  double floyd_warshall_cell_ns;  ///< one cell of one step of Floyd and Warshall's algorithm
-  double mm_madd_ns;              ///< one term of a matrix product by definition, row times column
-  double conv_madd_ns;            ///< one term of a convolution of 16-bit numbers
-  double spin_step_ns;            ///< one step of made-up work, which waits for the one before
-  double matching_try_ns;         ///< one try of an edge to be matched: its reservation and, mostly, its commit
-  double mis_edge_ns;             ///< one look at a neighbour in the search for an independent set
-  double hull_point_ns;           ///< one point that quickhull sees on which side of two lines it lies
-  double samplesort_compare_ns;   ///< one of the n log2 n steps of sorting n doubles, as a block or as a bucket
-  double dfs_edge_ns;             ///< one edge of a search in no particular order, at one of its ends
-};
+/// How long one unit of a workload's sequential work takes, its data in the private cache: nanoseconds, by the name that
+/// the workload gives the unit ("fib_call"; in the file "fib_call_ns").
+using work_prices = std::map<std::string, double, std::less<>>;
 
 /// A computer to simulate.
 struct machine_description {
@@ -119,7 +101,7 @@ struct machine_description {
   data_costs data;
   system_costs system;
   runtime_costs runtime;
-  work_costs work;
+  work_prices work;
 
   [[nodiscard]] int cores() const noexcept { return sockets * cores_per_socket; }
   /// At most most_hardware_threads.

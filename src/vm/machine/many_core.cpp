@@ -429,37 +429,13 @@ void many_core::touch(const void* at, std::size_t bytes, bool writes) {
 }
 
 double many_core::price(const char* work) {
-  struct entry {
-    const char* name;
-    double ns;
-  };
-  const work_costs& of = machine_.work;
-  const std::array<entry, 20> table{{{"spawn", machine_.runtime.spawn_ns},
-                                     {"fib_call", of.fib_call_ns},
-                                     {"nqueens_check", of.nqueens_check_ns},
-                                     {"uts_node", of.uts_node_ns},
-                                     {"uts_geometric_node", of.uts_geometric_node_ns},
-                                     {"matmul_madd", of.matmul_madd_ns},
-                                     {"cilksort_compare", of.cilksort_compare_ns},
-                                     {"heat_cell", of.heat_cell_ns},
-                                     {"tsp_step", of.tsp_step_ns},
-                                     {"spmv_nonzero", of.spmv_nonzero_ns},
-                                     {"bfs_edge", of.bfs_edge_ns},
-                                     {"floyd_warshall_cell", of.floyd_warshall_cell_ns},
-                                     {"mm_madd", of.mm_madd_ns},
-                                     {"conv_madd", of.conv_madd_ns},
-                                     {"spin_step", of.spin_step_ns},
-                                     {"matching_try", of.matching_try_ns},
-                                     {"mis_edge", of.mis_edge_ns},
-                                     {"hull_point", of.hull_point_ns},
-                                     {"samplesort_compare", of.samplesort_compare_ns},
-                                     {"dfs_edge", of.dfs_edge_ns}}};
-  const auto found =
-      std::find_if(table.begin(), table.end(), [&](const entry& each) { return std::strcmp(each.name, work) == 0; });
-  if (found == table.end()) {
-    throw std::invalid_argument("filch: machine files have no price for '" + std::string(work) + "'");
+  if (std::strcmp(work, "spawn") == 0) return machine_.runtime.spawn_ns;
+  const auto found = machine_.work.find(work);
+  if (found == machine_.work.end()) {
+    throw std::invalid_argument("filch: machine '" + machine_.name + "' has no price for '" + work + "'; add \"" +
+                                work + "_ns\" to \"work\" in its file");
   }
-  return found->ns;
+  return found->second;
 }
 
 }  // namespace filch::platform::vm
