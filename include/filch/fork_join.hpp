@@ -1,11 +1,14 @@
 // fork_join: run two or more callables, perhaps in parallel, and wait for all of them.
 //
-// Follows the direct task stack of Wool and Lace with the closure left where it is: the slot gets two words, the task's
-// function and the address of a frame on the caller's C++ stack, which holds a pointer to the callable and later its
-// result. Nothing else is written unless a thief comes.
+// Follows the direct task stack of Wool and Lace: the slot gets the task's function and, where that is a few bytes, the
+// callable, later its result. Other callables stay where they are; then the slot gets the address of a frame on the
+// caller's C++ stack, which has a pointer to the callable, and later its result. Nothing else is written unless a thief
+// comes.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <new>
@@ -21,100 +24,152 @@
 namespace filch {
 namespace detail {
 
-/// The callable of an offered branch: where it is, or a copy of it. A copy of a few words, of something that nobody
-/// will look at again, costs less than an address more that has to be kept in memory.
-template <class G>
-class branch_callable {
- public:
-  explicit branch_callable(std::remove_reference_t<G>& g) noexcept : g_(std::addressof(g)) {}
-  [[nodiscard]] G&& get() noexcept { return std::forward<G>(*g_); }
+/// Bytes that a slot can keep.
+template <class T>
+inline constexpr bool fits_into_slot = sizeof(T) <= closure_bytes && alignof(T) <= alignof(void*) &&
+                                       std::is_trivially_copyable_v<T> && std::is_trivially_copy_constructible_v<T>;
 
- private:
-  std::remove_reference_t<G>* g_;
-};
-template <class G>
-  requires(!std::is_reference_v<G> && !std::is_const_v<G> && sizeof(G) <= 64 && std::is_trivially_copyable_v<G> &&
-           std::is_trivially_copy_constructible_v<G>)
-class branch_callable<G> {
- public:
-  explicit branch_callable(const G& g) noexcept : g_(g) {}
-  [[nodiscard]] G&& get() noexcept { return std::move(g_); }
+/// What a thief leaves of a branch that it has run, unless that threw.
+template <class Result>
+using left_result =
+    std::conditional_t<std::is_reference_v<Result>, std::add_pointer_t<Result>, std::remove_cv_t<Result>>;
 
- private:
-  G g_;
-};
-
-/// Where the offered branch of one fork_join lives: in the caller's C++ frame. The result (or the exception) exists
-/// only once a thief has run the branch; which of the two it is, the task's state says.
+/// Calls the branch, and keeps its result, or its exception, in `place`, which is that of neither yet.
 template <class G>
-class branch_frame {
+run_result leave_result(G&& g, void* place) noexcept {
+  using result = result_of<G>;
+  try {
+    if constexpr (std::is_reference_v<result>) {
+      ::new (place) left_result<result>(std::addressof(detail::call(std::forward<G>(g))));
+    } else {
+      ::new (place) left_result<result>(detail::call(std::forward<G>(g)));
+    }
+    return run_result::done;
+  } catch (...) {
+    ::new (place) std::exception_ptr(std::current_exception());
+    return run_result::failed;
+  }
+}
+
+/// The other side: hands out what was left, and ends it.
+template <class Result>
+Result take_result(join_result how, void* place) {
+  if (how == join_result::failed) {
+    auto* const left = std::launder(static_cast<std::exception_ptr*>(place));
+    const std::exception_ptr error = std::move(*left);
+    std::destroy_at(left);
+    std::rethrow_exception(error);
+  }
+  auto* const left = std::launder(static_cast<left_result<Result>*>(place));
+  if constexpr (std::is_reference_v<Result>) {
+    return static_cast<Result>(**left);
+  } else {
+    struct ender {
+      left_result<Result>* left;
+      ~ender() { std::destroy_at(left); }
+    } const end{left};
+    return std::move(*left);
+  }
+}
+template <class Result>
+void drop_result(join_result how, void* place) noexcept {
+  if (how == join_result::failed) {
+    std::destroy_at(std::launder(static_cast<std::exception_ptr*>(place)));
+  } else if (how == join_result::done) {
+    std::destroy_at(std::launder(static_cast<left_result<Result>*>(place)));
+  }
+}
+
+/// The offered branch of one fork_join, in general: the callable stays where it is, and what a thief leaves goes into the
+/// caller's C++ frame. It is found through the slot, so that on the fast path nothing needs its address after the push.
+template <class G>
+class branch_in_frame {
  public:
   using result = result_of<G>;
 
-  explicit branch_frame(std::remove_reference_t<G>& g) noexcept : callable(g) {}
-  branch_frame(const branch_frame&) = delete;
-  branch_frame& operator=(const branch_frame&) = delete;
-  ~branch_frame() {}  // what a thief left is ended by join or drop
+  explicit branch_in_frame(std::remove_reference_t<G>& g) noexcept : g_(std::addressof(g)) {}
+  branch_in_frame(const branch_in_frame&) = delete;
+  branch_in_frame& operator=(const branch_in_frame&) = delete;
+
+  void put_into(slot& s) noexcept {
+    s.run.store(&run);
+    s.context.store(this);
+  }
+  [[nodiscard]] G&& callable() noexcept { return std::forward<G>(*g_); }
 
   static run_result run(task& t, run_by /*who*/) {
-    branch_frame& frame = in(static_cast<slot&>(t));
-    try {
-      if constexpr (std::is_reference_v<result>) {
-        frame.value_ = std::addressof(detail::call(frame.callable.get()));
-      } else {
-        ::new (static_cast<void*>(std::addressof(frame.value_))) result(detail::call(frame.callable.get()));
-      }
-      return run_result::done;
-    } catch (...) {
-      ::new (static_cast<void*>(std::addressof(frame.error_))) std::exception_ptr(std::current_exception());
-      return run_result::failed;
-    }
+    branch_in_frame& branch = in(static_cast<slot&>(t));
+    return leave_result<G>(branch.callable(), branch.left_);
   }
-
-  /// The slow join: hands out what the thief left, its result or the exception, or runs the branch after all.
+  /// The slow join: runs the branch after all, or hands out what the thief has left.
   [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) {
-    branch_frame& frame = in(s);
+    branch_in_frame& branch = in(s);
     const join_result how = join_guarded(w, s);
-    if (how == join_result::reclaimed) return detail::call(frame.callable.get());
-    const ender end{frame, how};
-    if (how == join_result::failed) std::rethrow_exception(frame.error_);
-    if constexpr (std::is_reference_v<result>) {
-      return static_cast<result>(*frame.value_);
-    } else {
-      return std::move(frame.value_);
-    }
+    if (how == join_result::reclaimed) return detail::call(branch.callable());
+    return take_result<result>(how, branch.left_);
   }
-
-  /// Another branch threw: forgets the branch, and what the thief left.
+  /// Another branch threw: forgets this one, and what the thief has left.
   [[gnu::cold, gnu::noinline]] static void drop(worker_core& w, slot& s) noexcept {
-    branch_frame& frame = in(s);
-    const join_result how = abandon(w, s);
-    if (how != join_result::reclaimed) const ender end{frame, how};
+    branch_in_frame& branch = in(s);
+    drop_result<result>(abandon(w, s), branch.left_);
   }
-
-  branch_callable<G> callable;
 
  private:
-  /// Found through the slot, so that on the fast path nothing needs the frame's address after the push.
-  static branch_frame& in(const slot& s) noexcept { return *static_cast<branch_frame*>(s.context.load()); }
+  static branch_in_frame& in(const slot& s) noexcept { return *static_cast<branch_in_frame*>(s.context.load()); }
 
-  struct ender {
-    branch_frame& frame;
-    join_result how;
-    ~ender() {
-      if (how == join_result::failed) {
-        std::destroy_at(std::addressof(frame.error_));
-      } else if (how == join_result::done) {
-        std::destroy_at(std::addressof(frame.value_));
-      }
-    }
-  };
-  using stored = std::conditional_t<std::is_reference_v<result>, std::add_pointer_t<result>, std::remove_cv_t<result>>;
+  std::remove_reference_t<G>* g_;
+  static constexpr std::size_t left_bytes = std::max(sizeof(left_result<result>), sizeof(std::exception_ptr));
+  static constexpr std::size_t left_alignment = std::max(alignof(left_result<result>), alignof(std::exception_ptr));
+  alignas(left_alignment) std::byte left_[left_bytes];
+};
 
-  union {
-    stored value_;
-    std::exception_ptr error_;
-  };
+/// The same for a few bytes that nobody will look at again, with a result of a few bytes: both fit into the slot, first
+/// the one, then the other. So no address of the caller's frame gets out, and compilers keep all of it in registers.
+template <class G>
+class branch_in_slot {
+ public:
+  using result = result_of<G>;
+
+  explicit branch_in_slot(const G& g) noexcept : g_(g) {}
+  branch_in_slot(const branch_in_slot&) = delete;
+  branch_in_slot& operator=(const branch_in_slot&) = delete;
+
+  void put_into(slot& s) const noexcept {
+    s.run.store(&run);
+    ::new (static_cast<void*>(s.closure)) G(g_);
+  }
+  [[nodiscard]] G&& callable() noexcept { return std::move(g_); }
+
+  static run_result run(task& t, run_by /*who*/) {
+    auto& s = static_cast<slot&>(t);
+    G g(in(s));
+    return leave_result<G>(std::move(g), s.closure);
+  }
+  [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) {
+    const join_result how = join_guarded(w, s);
+    if (how != join_result::reclaimed) return take_result<result>(how, s.closure);
+    G g(in(s));  // its own forks will use the slot
+    return detail::call(std::move(g));
+  }
+  [[gnu::cold, gnu::noinline]] static void drop(worker_core& w, slot& s) noexcept {
+    drop_result<result>(abandon(w, s), s.closure);
+  }
+
+ private:
+  static const G& in(slot& s) noexcept { return *std::launder(reinterpret_cast<const G*>(s.closure)); }
+
+  G g_;
+};
+
+template <class G>
+struct branch_of {
+  using type = branch_in_frame<G>;
+};
+template <class G>
+  requires(!std::is_reference_v<G> && !std::is_const_v<G> && fits_into_slot<G> &&
+           fits_into_slot<left_result<result_of<G>>>)
+struct branch_of<G> {
+  using type = branch_in_slot<G>;
 };
 
 template <class F, class G>
@@ -126,7 +181,8 @@ template <class F, class G>
 template <bool KnownWorker, class F, class G>
 inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
   worker_core* const w = self;
-  branch_frame<G> frame(g);
+  using branch = typename branch_of<G>::type;
+  branch offered(g);
   slot* const s = w->head.load();
   if (w->must_attend(s)) [[unlikely]] {
     // No worker, or the stack is full.
@@ -134,15 +190,15 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
       if constexpr (!std::is_lvalue_reference_v<F> && std::is_move_constructible_v<F>) {
         // Another object for the cold path: its address is taken there, and f itself can stay in registers.
         F moved(std::forward<F>(f));
-        return fork_join_otherwise<F, G>(moved, frame.callable.get());
+        return fork_join_otherwise<F, G>(moved, offered.callable());
       } else {
-        return fork_join_otherwise<F, G>(f, frame.callable.get());
+        return fork_join_otherwise<F, G>(f, offered.callable());
       }
     }
-    push_attending(*w, *s, &branch_frame<G>::run, &frame);
+    offered.put_into(*s);
+    push_attending(*w, *s);
   } else {
-    s->run.store(&branch_frame<G>::run);
-    s->context.store(&frame);
+    offered.put_into(*s);
     platform::signal_fence();  // an interrupt that sees the task sees all of it
     w->head.store(s + 1);
   }
@@ -151,7 +207,7 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
     try {
       return detail::call(std::forward<F>(f));
     } catch (...) {
-      branch_frame<G>::drop(*w, *s);
+      branch::drop(*w, *s);
       throw;
     }
   }();
@@ -162,10 +218,10 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
   // (docs/protocols/interrupt.md, "Join").
   platform::signal_fence();
   if (platform::is_above(w->guard, s)) [[unlikely]]
-    return {std::forward<result_of<F>>(first), branch_frame<G>::join(*w, *s)};
+    return {std::forward<result_of<F>>(first), branch::join(*w, *s)};
   if (w->must_attend(s)) [[unlikely]]
     attend(*w);
-  return {std::forward<result_of<F>>(first), detail::call(frame.callable.get())};
+  return {std::forward<result_of<F>>(first), detail::call(offered.callable())};
 }
 
 template <class F, class G>

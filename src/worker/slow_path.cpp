@@ -25,9 +25,7 @@ void attend(worker_core& core) noexcept {
   answer(w);  // unless an interrupt has done so meanwhile
 }
 
-void push_attending(worker_core& w, slot& s, task_function run, void* context) noexcept {
-  s.run.store(run);
-  s.context.store(context);
+void push_attending(worker_core& w, slot& s) noexcept {
   platform::signal_fence();
   w.head.store(&s + 1);
   if (w.must_attend(nullptr)) attend(w);

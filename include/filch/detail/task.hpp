@@ -33,13 +33,13 @@ struct task {
   platform::atomic<std::uint64_t> state;  ///< a task_state; see src/worker/task_state.hpp
 };
 
-/// Largest group closure, in bytes, that is kept in the slot itself.
+/// Largest closure, in bytes, that is kept in the slot itself.
 inline constexpr std::size_t closure_bytes = 40;
 
 /// One task of a task stack: a cache line.
 struct alignas(64) slot : task {
-  platform::shared<void*> context;   ///< fork_join: its frame; task_group: the group
-  std::byte closure[closure_bytes];  ///< task_group: the closure
+  platform::shared<void*> context;   ///< fork_join: its frame, if it has one; task_group: the group
+  std::byte closure[closure_bytes];  ///< the closure; of fork_join, its result in the end
 };
 static_assert(sizeof(slot) == 64);
 

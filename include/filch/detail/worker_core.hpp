@@ -208,9 +208,8 @@ class FILCH_API chunk_timer {
   std::int64_t since_;
 };
 
-/// Pushes when the fast path may not, and answers attention. Not onto a full stack.
-FILCH_API [[gnu::cold, gnu::noinline]] void push_attending(worker_core& w, slot& s, task_function run,
-                                                           void* context) noexcept;
+/// Pushes a task that is in the slot at head already, when the fast path may not, and answers attention.
+FILCH_API [[gnu::cold, gnu::noinline]] void push_attending(worker_core& w, slot& s) noexcept;
 
 /// Attends to whatever raised the attention word. Owner only.
 FILCH_API [[gnu::cold, gnu::noinline]] void attend(worker_core& w) noexcept;
