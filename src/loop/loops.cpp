@@ -74,6 +74,24 @@ bool wait_for_pieces(worker& w, loop_share& f, work_share* adopter) noexcept {
   return false;
 }
 
+/// With fewer chunks left, of which each takes a microsecond or some, a loop is at its end about as soon without a worker
+/// that has to be woken first.
+constexpr std::uint64_t short_chunks = 20;
+
+/// Is all that there is to do a loop that is to be short, by memory and by what it has shown, while all others sleep?
+/// Where anybody is awake, it is worth an answer: who asks looks on, or waits for what this worker is in.
+bool is_best_alone(worker& w, loop_share& f) noexcept {
+  if (f.slow || f.whole->kind != loop_kind::standard || !w.common.sleepers.all_but_one()) return false;
+  const std::uint64_t chunk = f.tuner->chunk.load();
+  if (chunk <= 1 || (f.last.load() - f.next.load()) / chunk >= short_chunks) return false;
+  w.pass_joined();
+  const work_share* const other = giver(w, giving_order::oldest);
+  if (w.split.load() < w.head.load() || (other != nullptr && other != &f)) return false;
+  // What memory says may be wrong: it begins with little, and goes on with more if that was fast.
+  if (!std::exchange(f.alone, true)) f.most.store(f.whole->grain);
+  return true;
+}
+
 }  // namespace
 
 chunk_timer::chunk_timer() noexcept : since_(platform::now_ns()) {}
@@ -102,7 +120,7 @@ void attend_loop(worker_core& core, loop_share& f) noexcept {
   const std::uint64_t cut_at = whole.cut_at.load(std::memory_order_relaxed);  // [LW1]
   if (cut_at < f.last.load()) f.last.store(std::max(f.next.load(), cut_at));
   w.loops.polled = &f;
-  answer(w);
+  if (!is_best_alone(w, f)) answer(w);
   if (f.polls && is_lazy(whole.kind)) keep_offered(w, whole.kind);
   w.loops.polled = nullptr;
 }

@@ -122,6 +122,10 @@ std::uint32_t sleepers::hungry() const noexcept {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(searching_in(counts) + sleeping_in(counts), 1));
 }
 
+bool sleepers::all_but_one() const noexcept {
+  return sleeping_in(counts_.load(std::memory_order_relaxed)) + 1 >= team_.size();  // [SL10]
+}
+
 void sleepers::wake_all() noexcept {
   // [SL9] seq_cst: after [ST1] in the one total order, and acquires the words of those who announced before; else the
   // words could be read as they were before that. The number itself may lag behind the words and is not asked.

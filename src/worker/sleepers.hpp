@@ -47,6 +47,8 @@ class sleepers {
     // unseen while another one, which is busy, is chosen to be dealt to; mostly the sleeper itself is.
     return counts_.load(std::memory_order_seq_cst) != 0;
   }
+  /// Does everybody sleep but one? A hint.
+  [[nodiscard]] bool all_but_one() const noexcept;
   /// Something was brought to that worker, by an operation that acquired how the worker said that it waits for such.
   void wake(worker& w) noexcept;
   /// Wakes everybody: the scheduler stops.

@@ -94,6 +94,44 @@ TEST(loop_start, of_a_function_known_at_run_time_is_shared) {
             shared);
 }
 
+/// How long a loop takes whose serial time is that, if all others sleep when it begins: the mean of several calls at a
+/// place that is known. Waking somebody takes 10 us of the waker's time, as on a virtual machine of today.
+double from_a_sleeping_pool_ns(double serial_ns, const std::function<void(int n)>& run) {
+  constexpr double iteration_ns = 10;
+  constexpr int calls = 10;
+  platform::vm::machine_description machine = platform::vm::load_machine("generic", MACHINES_FOLDER);
+  machine.system.wake_call_ns = 10'000;
+  vm::simulation world(machine, 1, 4);
+  double sum_ns = 0;
+  world.run([&] {
+    scheduler pool({.workers = 4});
+    pool.run([&] {
+      const int n = static_cast<int>(serial_ns / iteration_ns);
+      for (int i = 0; i < 100; ++i) run(n);
+      for (int i = 0; i < calls; ++i) {
+        vm::charge(1 * ms);  // the others fall asleep
+        const double begin_ns = now_ns();
+        run(n);
+        sum_ns += now_ns() - begin_ns;
+      }
+    });
+  });
+  return sum_ns / calls;
+}
+
+TEST(loop_start, from_a_sleeping_pool_does_not_lose) {
+  const auto loop = [](int n) { parallel_for(0, n, [](int) { vm::charge(10); }); };
+  const auto reduction = [](int n) { sum_at_one_place(n, 10); };
+  for (const double serial_ns : {500.0, 1'000.0, 2'000.0, 5'000.0, 10'000.0, 15'000.0, 19'000.0}) {
+    EXPECT_LE(from_a_sleeping_pool_ns(serial_ns, loop), 1.1 * serial_ns + 500) << serial_ns;
+    EXPECT_LE(from_a_sleeping_pool_ns(serial_ns, reduction), 1.1 * serial_ns + 500) << serial_ns;
+  }
+  for (const double serial_ns : {200e3, 500e3}) {
+    EXPECT_LE(from_a_sleeping_pool_ns(serial_ns, loop), 0.8 * serial_ns) << serial_ns;
+    EXPECT_LE(from_a_sleeping_pool_ns(serial_ns, reduction), 0.8 * serial_ns) << serial_ns;
+  }
+}
+
 /// Look-ups, of which those in `cold` are dear.
 class look_ups {
  public:

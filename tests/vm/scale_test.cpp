@@ -199,7 +199,7 @@ participation run_from_sleep(int workers, std::size_t iterations) {
     work_for(1e-3);  // everybody falls asleep meanwhile
     const double begin_s = now_s();
     parallel_for(std::size_t{0}, iterations, [&](std::size_t) {
-      double& first_s = begun_s[static_cast<const worker*>(detail::self)->number];
+      double& first_s = begun_s[static_cast<const detail::worker*>(detail::self)->number];
       first_s = std::min(first_s, now_s() - begin_s);
       work_for(1e-3);
     });

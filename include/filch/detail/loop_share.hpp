@@ -71,6 +71,8 @@ struct loop_share : work_share {
   bool exact = false;                   ///< chunks of `most` iterations, whatever they show
   platform::local<bool> shared{false};  ///< somebody else has a part of the loop, or had one, or may have
   bool polls = false;                   ///< has to look around after each chunk, asked or not
+  bool slow = false;                    ///< it has shown to be longer than it was to be
+  bool alone = false;                   ///< nobody was woken for it, since it was to be short
 
   /// Owner. Begins iteration i, which is `next`. False: it is not the share's any more.
   bool begin_iteration(std::uint64_t i) noexcept {

@@ -65,6 +65,7 @@ class pace {
     since_ = now;
     const std::uint64_t slow = platform::ticks_of_some_us();
     if (ticks > slow) [[unlikely]] {
+      f.slow = true;
       f.most.store(std::max(grain_, iterations / (ticks / slow + 1)));
     } else if (const std::uint64_t most = f.most.load(); most < chunk_tuner::largest_chunk) {
       f.most.store(2 * most);
@@ -128,6 +129,7 @@ void run_part(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_
   f.most.store(exact_chunks ? whole.grain : std::max(whole.grain, chunk_unseen(high - low)));
   f.chunks = chunks;
   f.exact = exact_chunks;
+  f.slow = low != 0;  // what has run so far was longer than it was to be; or somebody has stolen this, and is awake
   f.shared.store(!lazy || origin == part_origin::stolen);
   f.polls =
       !Plain && (whole.stop != nullptr || (lazy && whole.kind != w.loops.kind && whole.kind != loop_kind::standard));
