@@ -54,7 +54,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, team& whole_team, 
       seed_(platform::random_seed(own_number)) {
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<detail::slot*>(stack_.data());
-  runs = static_cast<detail::group_run*>(run_memory_.data());
+  runs = reinterpret_cast<std::uintptr_t>(run_memory_.data()) - reinterpret_cast<std::uintptr_t>(base) / 2;
   floor = base;
   head.store(base);
   set_split(base);

@@ -26,12 +26,13 @@ namespace filch::detail {
 struct loop_frame;
 
 /// Consecutive tasks of one group on a task stack, in spawn order. A group has one run while it is the innermost, and
-/// further ones where other tasks lie in between. Kept beside its first slot.
+/// further ones where other tasks lie in between. Adjacent runs, of any groups, are a block. Kept beside the first slot.
+/// The order: a compiler would copy two neighbours at once, and then wait for the stores of each.
 struct group_run {
-  slot* outer;        ///< first slot of the worker's next older run; null: none
-  slot* older_first;  ///< the same group's next older run; null: none
-  slot* older_last;   ///< one past its newest task; if there is one
-  slot* unused;       ///< so that the address of a run is found by a shift
+  slot* older_first;      ///< the same group's next older run; null: none
+  slot* outer_block;      ///< of the first run of a block: the worker's next older block; null: none
+  slot* older_last;       ///< one past the newest task of the next older run; if there is one
+  slot* outer_block_end;  ///< of the first run of a block: one past the next older block; if there is one
 };
 
 /// For workers without a thread.
@@ -39,17 +40,18 @@ inline constexpr unsigned int none_in_flight = 0;
 
 struct alignas(64) worker_core {
   platform::local<slot*> head;   ///< one past the newest task
-  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, newest_run)
+  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, newest_block)
   slot* end = nullptr;           ///< end of the task stack
   scheduler* home = nullptr;     ///< the scheduler this worker belongs to
   /// Of the taken task or root it is in: an address above all frames of that on the C++ stack. None: where no group
   /// lies.
   const void* frame = this;
-  /// First slot of the newest run of a group; null: none. It may have ended, its slots are joined then.
-  platform::local<slot*> newest_run;
+  /// First slot of the newest block of tasks of groups; null: none. They may be joined.
+  platform::local<slot*> newest_block;
   platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
   slot* base = nullptr;          ///< first slot of the task stack; any thread
-  group_run* runs = nullptr;     ///< beside the slots: runs[i] is of the run that begins at base[i]
+  std::uintptr_t runs = 0;       ///< see run_at()
+  slot* block_end = nullptr;     ///< one past the last slot of the newest block; if there is one
   slot* floor = nullptr;         ///< where the tasks of its innermost activation begin
   const unsigned int* in_flight = &none_in_flight;  ///< exceptions in flight on its thread
   unsigned int unwinding = 0;                       ///< the same when its innermost activation began
@@ -77,27 +79,36 @@ struct alignas(64) worker_core {
   void set_guard() noexcept {
     for (;;) {
       slot* const s = split.load();
-      slot* const run = newest_run.load();
-      guard.store(std::less<>{}(s, run) ? run : s);
+      slot* const block = newest_block.load();
+      guard.store(std::less<>{}(s, block) ? block : s);
       platform::signal_fence();
       if (split.load() == s) return;  // else an interrupt has moved it, and the guard that it had set is overwritten
     }
   }
-  [[nodiscard]] group_run& run_at(const slot* first) const noexcept { return runs[first - base]; }
-  /// A run begins at head.
+  [[nodiscard]] group_run& run_at(const slot* first) const noexcept {
+    static_assert(sizeof(slot) == 2 * sizeof(group_run));
+    return *reinterpret_cast<group_run*>(runs + reinterpret_cast<std::uintptr_t>(first) / 2);
+  }
+  /// A run begins at head. What begins a block is noticed by joins below.
   void begin_run(slot* first, slot* older_first, slot* older_last) noexcept {
     group_run& run = run_at(first);
-    run.outer = newest_run.load();
     run.older_first = older_first;
     run.older_last = older_last;
+    if (first == block_end) return;  // the newest block goes on
+    run.outer_block = newest_block.load();
+    run.outer_block_end = block_end;
     platform::signal_fence();
-    newest_run.store(first);
+    newest_block.store(first);
     guard.store(first);  // no task is newer, and an interrupt moves split only up to head
   }
-  /// The run that begins there has no task left. Below newer runs it stays in the list until its slots go.
-  void end_run(const slot* first) noexcept {
-    if (newest_run.load() != first) return;
-    newest_run.store(run_at(first).outer);
+  /// The newest slot, the last of the newest block, goes.
+  void shorten_block(slot* to) noexcept {
+    block_end = to;
+    if (newest_block.load() == to) end_block(run_at(to));
+  }
+  void end_block(const group_run& first) noexcept {
+    newest_block.store(first.outer_block);
+    block_end = first.outer_block_end;
     set_guard();
   }
 
