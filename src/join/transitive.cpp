@@ -40,12 +40,14 @@ loot transitive::follow(taker& from, worker& w, lineage awaited, int& budget) no
   // Pieces of loops: of frames that are younger than the awaited activation. If that is active still, they were made in
   // it.
   loot found;
-  thief.pieces.any_taken(awaited.epoch, [&](lineage next) {
-    if (next.thief == w.number) return false;
-    if (!thief.activations.find(awaited.epoch)) return true;
-    found = follow(from, w, next, budget);
-    return static_cast<bool>(found);
-  });
+  thief.pieces.any_taken(
+      awaited.epoch, [&] { return w.random(); },
+      [&](lineage next) {
+        if (next.thief == w.number) return false;
+        if (!thief.activations.find(awaited.epoch)) return true;
+        found = follow(from, w, next, budget);
+        return static_cast<bool>(found);
+      });
   return found;
 }
 
