@@ -44,9 +44,6 @@ namespace detail {
 
 class group_rest;
 
-/// One past the newest task of the run of a group that begins there, if that is the group's newest run.
-FILCH_API [[nodiscard]] slot* end_of_run(const slot& first) noexcept;
-
 /// A task of a group that is not on any task stack.
 struct detached_task : task {
   static constexpr std::uint64_t last = ~std::uint64_t{0};
@@ -122,7 +119,6 @@ class FILCH_API task_group {
   struct heap_closure;
   template <class F>
   struct detached_closure;
-  friend detail::slot* detail::end_of_run(const detail::slot& first) noexcept;
 
   void choose_owner() noexcept;
   template <class F, class Order>
@@ -136,7 +132,8 @@ class FILCH_API task_group {
   template <class F>
   void push_built(detail::worker_core& w, F&& f);
   void add_slot(detail::worker_core& w, detail::slot& s, detail::task_function function) noexcept;
-  void take_off(detail::worker_core& w, detail::slot* newest) noexcept;
+  detail::slot* take_off(const detail::worker_core& w, detail::slot* newest) noexcept;
+  detail::slot* take_off_newest(detail::worker_core& w, detail::slot* newest) noexcept;
   static void push_detached(detail::group_rest& to, detail::detached_task& t) noexcept;
   static void end_detached(detail::detached_task& t) noexcept;
   void record(std::uint64_t order) noexcept;
@@ -279,23 +276,33 @@ inline void task_group::add_slot(detail::worker_core& w, detail::slot& s, detail
   s.run.store(function);
   s.context.store(this);
   last_ = &s + 1;
+  w.groups.block_end = &s + 1;
   platform::signal_fence();  // as in fork_join
   w.head.store(&s + 1);
 }
 
-/// The group's newest slot is no task of it any more.
-inline void task_group::take_off(detail::worker_core& w, detail::slot* newest) noexcept {
-  last_ = newest;
-  if (newest != first_) return;
-  w.end_run(newest);
+/// The group's newest slot is no task of it any more. One past the newest that is; null: none.
+inline detail::slot* task_group::take_off(const detail::worker_core& w, detail::slot* newest) noexcept {
+  if (newest != first_) return last_ = newest;
   const detail::group_run& ended = w.run_at(newest);
   first_ = ended.older_first;
-  last_ = first_ == nullptr ? nullptr : ended.older_last;
+  return last_ = ended.older_last;
+}
+
+/// The same for the newest slot of all, which goes.
+inline detail::slot* task_group::take_off_newest(detail::worker_core& w, detail::slot* newest) noexcept {
+  assert(w.groups.block_end == newest + 1);
+  w.groups.block_end = newest;
+  if (newest != first_) return last_ = newest;
+  const detail::group_run& ended = w.run_at(newest);
+  if (newest == w.groups.newest_block.load()) w.end_block(ended);
+  first_ = ended.older_first;
+  return last_ = ended.older_last;
 }
 
 template <class Closure, class Stored>
 [[gnu::always_inline]] inline void task_group::push(detail::worker_core& w, Stored&& stored) noexcept {
-  if (w.head.load() != last_ && detail::top_is_joined(w)) [[unlikely]]
+  if (w.head.load() != last_ && w.head.load() != w.groups.block_end && detail::top_is_joined(w)) [[unlikely]]
     detail::drop_joined(w);
   detail::slot& s = *w.head.load();
   Closure::store(s, std::forward<Stored>(stored));
@@ -339,7 +346,7 @@ inline void task_group::wait_for_newest(detail::worker_core& w) noexcept {
       w.head.store(s + 1);
       return wait_on_stack(w);
     }
-    take_off(w, s);
+    take_off_newest(w, s);
     s->run.load()(*s, detail::run_by::owner);
   }
   if (detail::top_is_joined(w)) [[unlikely]]

@@ -40,12 +40,14 @@ steal_result transitive::follow(steal_source& from, worker& w, lineage awaited, 
   // Pieces of loops: of shares that are younger than the awaited activation. If that is active still, they were made in
   // it.
   steal_result found;
-  thief.pieces.any_taken(awaited.id, [&](lineage next) {
-    if (next.thief == w.number) return false;
-    if (!thief.activations.find(awaited.id)) return true;
-    found = follow(from, w, next, budget);
-    return static_cast<bool>(found);
-  });
+  thief.pieces.any_taken(
+      awaited.id, [&] { return w.random(); },
+      [&](lineage next) {
+        if (next.thief == w.number) return false;
+        if (!thief.activations.find(awaited.id)) return true;
+        found = follow(from, w, next, budget);
+        return static_cast<bool>(found);
+      });
   return found;
 }
 

@@ -200,7 +200,7 @@ void lace::stolen_from(worker& victim) noexcept {
   victim.ask();
 }
 
-bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w) || w.pieces.something_offered(); }
+bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w) || w.pieces.oldest(0); }
 
 std::uint32_t lace::taken_end(const worker& victim) const noexcept { return shared_part_of(victim).deque.load().tail; }
 

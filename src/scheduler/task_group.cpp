@@ -81,28 +81,34 @@ void task_group::wait_on_stack(detail::worker_core& core) noexcept {
   auto& w = static_cast<detail::worker&>(core);
   const detail::busy_section here(w);
   while (last_ != nullptr) {
-    if (w.must_attend(last_)) detail::attend(w);
-    if (w.head.load() != last_ && detail::top_is_joined(w)) detail::drop_joined(w);
-    const bool newest = w.head.load() == last_;
-    detail::slot& s = *(last_ - 1);
-    const bool offered = w.split.load() > &s;
-    take_off(w, &s);
-    if (newest) {
-      w.head.store(&s);
-      if (offered && detail::join_newest(w, s) != detail::join_result::reclaimed) continue;
-      const detail::open_section task(w);
-      s.run.load()(s, detail::run_by::owner);
-    } else {
-      if (!offered || detail::join_in_place(w, s) == detail::join_result::reclaimed) {
-        const auto run = s.run.load();
-        s.run.store(&detail::run_in_use);  // the slot stays, and may be offered again
-        const detail::open_section task(w);
-        run(s, detail::run_by::in_place);
+    detail::drop_joined_above(w, w.inner.floor);
+    detail::slot* last = last_;
+    do {
+      if (w.must_attend(last)) [[unlikely]]
+        detail::attend(w);
+      detail::slot& s = *(last - 1);
+      const bool offered = w.split.load() > &s;
+      if (w.head.load() == last) {
+        last = take_off_newest(w, &s);
+        w.head.store(&s);
+        if (!offered || detail::join_newest(w, s) == detail::join_result::reclaimed) {
+          const detail::open_section task(w);
+          s.run.load()(s, detail::run_by::owner);
+        }
+        detail::drop_joined_above(w, w.inner.floor);
+      } else {
+        last = take_off(w, &s);
+        if (!offered || detail::join_in_place(w, s) == detail::join_result::reclaimed) {
+          const auto run = s.run.load();
+          s.run.store(&detail::run_in_use);  // the slot stays, and may be offered again
+          const detail::open_section task(w);
+          run(s, detail::run_by::in_place);
+        }
+        detail::leave_joined(w, s);
       }
-      detail::leave_joined(w, s);
-    }
+    } while (last_ == last && last != nullptr);
   }
-  if (detail::top_is_joined(w)) detail::drop_joined(w);
+  detail::drop_joined_above(w, w.inner.floor);
 }
 
 detail::group_rest& task_group::rest() {
@@ -131,11 +137,5 @@ void task_group::record(std::uint64_t order) noexcept {
     lost_exception_.store(true, std::memory_order_relaxed);
   }
 }
-
-namespace detail {
-
-slot* end_of_run(const slot& first) noexcept { return static_cast<task_group*>(first.context.load())->last_; }
-
-}  // namespace detail
 
 }  // namespace filch

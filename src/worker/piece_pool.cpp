@@ -77,6 +77,11 @@ void piece_pool::put(piece& p) noexcept {
   auto& used = pages_[i].used;
   used.store(used.load(std::memory_order_relaxed) & ~bit_of(p), std::memory_order_relaxed);  // [PP5]
   if (i < first_free_) first_free_ = i;
+  std::uint32_t end = count_.load(std::memory_order_relaxed);  // the owner's own
+  if (i + 1 != end) return;
+  while (end > 1 && used_of(end - 1).load(std::memory_order_relaxed) == 0) --end;  // [PP5]
+  // [PP6] relaxed: who still looks at the pages that are gone finds nothing.
+  if (end <= i) count_.store(end, std::memory_order_relaxed);
 }
 
 void piece_pool::conceal(const piece& p) noexcept {
@@ -94,6 +99,7 @@ void piece_pool::offer(piece& p, piece_start start, std::uint64_t version) noexc
   // [PP2] seq_cst: the piece, for whoever sees the bit ([PP4]); and before the look for sleepers ([SL1]) in the one
   // total order, so that a worker which falls asleep ([SL3]) is seen, or sees the bit.
   offered.store(offered.load(std::memory_order_relaxed) | bit_of(p), std::memory_order_seq_cst);
+  show_from(p.index / pieces_per_page);
 }
 
 seen_piece piece_pool::on_offer(piece& p) noexcept {
@@ -138,7 +144,7 @@ unsigned piece_pool::count_offered(unsigned limit) noexcept {
 }
 
 template <class Visit>
-void piece_pool::visit_offered(std::uint32_t index, std::uint64_t above, Visit&& visit) const {
+void piece_pool::visit_offered(std::uint32_t index, Visit&& visit) const {
   page& in = pages_[index];
   // [PP4] seq_cst: after [SL3] in the one total order; pairs with [PP2].
   for (std::uint64_t left = in.offered.load(std::memory_order_seq_cst); left != 0; left &= left - 1) {
@@ -147,31 +153,56 @@ void piece_pool::visit_offered(std::uint32_t index, std::uint64_t above, Visit&&
     const std::uint64_t word = p.state.load(std::memory_order_acquire);
     if (task_state::unpack(word).status != task_status::offered) continue;
     // [PP13] relaxed: should this be the number of a later use of the record, taking it fails.
-    const std::uint64_t number = p.number.load(std::memory_order_relaxed);
-    if (number > above) visit(seen_piece{&p, word}, number);
+    visit(seen_piece{&p, word}, p.number.load(std::memory_order_relaxed));
   }
 }
 
 seen_piece piece_pool::oldest(std::uint64_t above) const noexcept {
-  seen_piece found;
-  std::uint64_t version = 0;
   const std::uint32_t end = pages();
-  for (std::uint32_t i = 0; i < end && !found; ++i) {
-    visit_offered(i, above, [&](seen_piece seen, std::uint64_t /*number*/) {
+  const std::uint32_t begin = first_offered_.load(std::memory_order_relaxed);  // [PP15]
+  std::uint32_t empty_until = begin;
+  seen_piece found;
+  for (std::uint32_t i = begin; i < end && !found; ++i) {
+    bool empty = true;
+    std::uint64_t version = 0;
+    visit_offered(i, [&](seen_piece seen, std::uint64_t number) {
+      empty = false;
       const std::uint64_t its_version = task_state::unpack(seen.word).id;
-      if (found && its_version > version) return;
+      if (number <= above || (found && its_version > version)) return;
       found = seen;
       version = its_version;
     });
+    if (empty && empty_until == i) ++empty_until;
   }
+  // Never behind the last page: nothing is known of pages to come.
+  if (empty_until != begin && empty_until < end)
+    first_offered_.store(empty_until, std::memory_order_relaxed);  // [PP15]
   return found;
+}
+
+bool piece_pool::something_offered() const noexcept {
+  const std::uint32_t end = pages();
+  for (std::uint32_t i = 0; i < end; ++i) {
+    bool found = false;
+    visit_offered(i, [&](seen_piece /*seen*/, std::uint64_t /*number*/) { found = true; });
+    if (!found) continue;
+    show_from(i);
+    return true;
+  }
+  return false;
+}
+
+void piece_pool::show_from(std::uint32_t index) const noexcept {
+  // [PP15] relaxed: a hint. With a wrong one searches fail, until the next last look before a sleep, which relies on no
+  // hint, puts it right.
+  if (first_offered_.load(std::memory_order_relaxed) > index) first_offered_.store(index, std::memory_order_relaxed);
 }
 
 std::vector<seen_piece> piece_pool::all_of(std::uint64_t share_number) const {
   std::vector<seen_piece> found;
   const std::uint32_t end = pages();
   for (std::uint32_t i = 0; i < end; ++i) {
-    visit_offered(i, share_number - 1, [&](seen_piece seen, std::uint64_t number) {
+    visit_offered(i, [&](seen_piece seen, std::uint64_t number) {
       if (number == share_number) found.push_back(seen);
     });
   }

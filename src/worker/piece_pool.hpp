@@ -14,6 +14,7 @@
 //  3. Only the owner writes `offered`, `used`, and the number of pages.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -86,20 +87,23 @@ class piece_pool {
 
   // Any thread.
 
-  /// The piece that has been on offer for longest, of those cut from shares with numbers above `above`.
+  /// The piece that has been on offer for longest, of those cut from shares with numbers above `above`. May overlook
+  /// some.
   [[nodiscard]] seen_piece oldest(std::uint64_t above) const noexcept;
   /// All pieces on offer that were cut from that share, the oldest first.
   /// @throws std::bad_alloc.
   [[nodiscard]] std::vector<seen_piece> all_of(std::uint64_t share_number) const;
   /// Moves a piece that was seen on offer to that state, which says who has taken it. False: somebody else was faster.
   [[nodiscard]] static bool take(seen_piece seen, std::uint64_t taken) noexcept;
-  /// Is any piece on offer?
-  [[nodiscard]] bool something_offered() const noexcept { return static_cast<bool>(oldest(0)); }
+  /// Is any piece on offer? Who looks before it sleeps is not told wrongly.
+  [[nodiscard]] bool something_offered() const noexcept;
   /// Calls visit(lineage) for pieces that are being run, cut from shares with numbers above `above`, until it returns
-  /// true.
-  template <class Visit>
-  bool any_taken(std::uint64_t above, Visit&& visit) const {
-    for (std::uint32_t i = 0; i < pages(); ++i) {
+  /// true. Looks at 1,024 records at most, from a place on that draw() gives if there are more.
+  template <class Draw, class Visit>
+  bool any_taken(std::uint64_t above, Draw&& draw, Visit&& visit) const {
+    const std::uint32_t end = pages();
+    std::uint32_t i = end > most_pages_looked_at ? static_cast<std::uint32_t>(draw() % end) : 0;
+    for (std::uint32_t turns = std::min(end, most_pages_looked_at); turns != 0; --turns, i = i + 1 == end ? 0 : i + 1) {
       // [PP5] relaxed: a hint; see below.
       for (std::uint64_t left = used_of(i).load(std::memory_order_relaxed); left != 0; left &= left - 1) {
         lineage who{};
@@ -111,17 +115,22 @@ class piece_pool {
 
  private:
   static constexpr std::uint32_t most_pages = 1024;
+  static constexpr std::uint32_t most_pages_looked_at = 16;
 
   [[nodiscard]] std::uint32_t pages() const noexcept;
   [[nodiscard]] const platform::atomic<std::uint64_t>& used_of(std::uint32_t index) const noexcept;
   [[nodiscard]] bool is_taken(std::uint32_t index, std::uint64_t bits, std::uint64_t above,
                               lineage& who) const noexcept;
   template <class Visit>
-  void visit_offered(std::uint32_t index, std::uint64_t above, Visit&& visit) const;
+  void visit_offered(std::uint32_t index, Visit&& visit) const;
+  void show_from(std::uint32_t index) const noexcept;
 
   platform::mapping memory_;
   page* pages_;
   platform::atomic<std::uint32_t> count_{1};
+  /// Any thread. A hint: no page below has pieces on offer. Thieves take the oldest, so thousands of pieces of one loop
+  /// are not looked at again and again.
+  mutable platform::atomic<std::uint32_t> first_offered_{0};
   std::uint32_t first_free_ = 0;  ///< no page below has a free record
 };
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include <filch/task_group.hpp>
-
 #include "worker/policy.hpp"
 
 namespace filch::detail {
@@ -58,30 +56,14 @@ join_result join_newest(worker& w, slot& s) noexcept {
   return how;
 }
 
-void leave_joined(worker& w, slot& s) noexcept {
-  // Offered as an empty task meanwhile: at most a thief's few instructions.
-  if (w.split.load() > &s) join_in_place(w, s);
-  s.run.store(&run_joined);
-}
-
 namespace {
-
-/// Takes the newest slot off, a joined one.
-void drop_newest(worker& w) noexcept {
-  slot& s = *(w.head.load() - 1);
-  w.end_run(&s);  // if it is the first of one
-  join_newest(w, s);
-}
 
 /// The fast path has put head on a slot. Puts it above the newest that is not joined. True: that is this slot.
 bool find_head_again(worker& w, slot& s) noexcept {
-  while (w.groups.newest.load() > &s && w.groups.newest.load()->run.load() == &run_joined)
-    w.end_run(w.groups.newest.load());
   slot* head = std::max(&s + 1, w.split.load());
-  slot* const run = w.groups.newest.load();
-  if (run > &s) head = std::max(head, end_of_run(*run));
+  if (w.groups.newest_block.load() > &s) head = std::max(head, w.groups.block_end);
   w.head.store(head);
-  while (w.head.load() != &s + 1 && top_is_joined(w)) drop_newest(w);
+  drop_joined_above(w, &s + 1);
   return w.head.load() == &s + 1;
 }
 
@@ -90,7 +72,7 @@ bool find_head_again(worker& w, slot& s) noexcept {
 void drop_joined(worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  while (top_is_joined(w)) drop_newest(w);
+  drop_joined_above(w, w.inner.floor);
 }
 
 join_result join_guarded(worker_core& core, slot& s) noexcept {
@@ -113,10 +95,8 @@ bool regain(worker_core& core, slot& s) noexcept {
 void settle(worker_core& core, slot* base) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  while (w.head.load() != base) {
-    assert(top_is_joined(w));
-    drop_newest(w);
-  }
+  drop_joined_above(w, base);
+  assert(w.head.load() == base);
 }
 
 join_result abandon(worker_core& w, slot& s) noexcept {

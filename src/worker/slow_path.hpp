@@ -25,6 +25,24 @@ join_result join_newest(worker& w, slot& s) noexcept;
 join_result join_in_place(worker& w, slot& s) noexcept;
 
 /// A slot below newer tasks, private or joined, has no task any more. It goes when it is the newest.
-void leave_joined(worker& w, slot& s) noexcept;
+inline void leave_joined(worker& w, slot& s) noexcept {
+  // Offered as an empty task meanwhile: at most a thief's few instructions.
+  if (w.split.load() > &s) [[unlikely]]
+    join_in_place(w, s);
+  s.run.store(&run_joined);
+}
+
+/// Owner, in a busy section: takes joined slots off the top, down to `to` at most.
+inline void drop_joined_above(worker& w, const slot* to) noexcept {
+  for (slot* head = w.head.load(); head != to && (head - 1)->run.load() == &run_joined;) {
+    const bool in_block = head-- == w.groups.block_end;
+    if (in_block) w.shorten_block(head);
+    if (w.split.load() <= head) [[likely]] {
+      w.head.store(head);
+    } else {
+      join_newest(w, *head);
+    }
+  }
+}
 
 }  // namespace filch::detail

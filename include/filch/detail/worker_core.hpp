@@ -27,12 +27,13 @@ namespace filch::detail {
 struct work_share;
 
 /// Consecutive tasks of one group on a task stack, in spawn order. A group has one run while it is the innermost, and
-/// further ones where other tasks lie in between. Kept beside its first slot.
+/// further ones where other tasks lie in between. Adjacent runs, of any groups, are a block. Kept beside the first slot.
+/// The order: a compiler would copy two neighbours at once, and then wait for the stores of each.
 struct group_run {
-  slot* outer;        ///< first slot of the worker's next older run; null: none
-  slot* older_first;  ///< the same group's next older run; null: none
-  slot* older_last;   ///< one past its newest task; if there is one
-  slot* unused;       ///< so that the address of a run is found by a shift
+  slot* older_first;      ///< the same group's next older run; null: none
+  slot* outer_block;      ///< of the first run of a block: the worker's next older block; null: none
+  slot* older_last;       ///< one past the newest task of the next older run; if there is one
+  slot* outer_block_end;  ///< of the first run of a block: one past the next older block; if there is one
 };
 
 /// For workers without a thread.
@@ -48,9 +49,9 @@ struct innermost_part {
 
 /// The runs of groups on a worker's stack.
 struct group_part {
-  platform::local<slot*>
-      newest;                 ///< first slot of the newest; null: none. It may have ended, its slots are joined then
-  group_run* runs = nullptr;  ///< beside the slots: runs[i] is of the run that begins at base[i]
+  platform::local<slot*> newest_block;  ///< its first slot; null: none. Its tasks may be joined
+  slot* block_end = nullptr;            ///< one past its last slot; if there is one
+  std::uintptr_t runs = 0;              ///< see run_at()
 };
 
 /// The loops and bags that a worker is in.
@@ -70,7 +71,7 @@ struct asked_part {
 
 struct alignas(64) worker_core {
   platform::local<slot*> head;   ///< one past the newest task
-  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, groups.newest)
+  platform::local<slot*> guard;  ///< joins of slots below it take the slow path: max(split, groups.newest_block)
   platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
   slot* end = nullptr;           ///< end of the task stack
   slot* base = nullptr;          ///< first slot of the task stack; any thread
@@ -95,27 +96,36 @@ struct alignas(64) worker_core {
   void set_guard() noexcept {
     for (;;) {
       slot* const s = split.load();
-      slot* const run = groups.newest.load();
-      guard.store(std::less<>{}(s, run) ? run : s);
+      slot* const block = groups.newest_block.load();
+      guard.store(std::less<>{}(s, block) ? block : s);
       platform::signal_fence();
       if (split.load() == s) return;  // else an interrupt has moved it, and the guard that it had set is overwritten
     }
   }
-  [[nodiscard]] group_run& run_at(const slot* first) const noexcept { return groups.runs[first - base]; }
-  /// A run begins at head.
+  [[nodiscard]] group_run& run_at(const slot* first) const noexcept {
+    static_assert(sizeof(slot) == 2 * sizeof(group_run));
+    return *reinterpret_cast<group_run*>(groups.runs + reinterpret_cast<std::uintptr_t>(first) / 2);
+  }
+  /// A run begins at head. What begins a block is noticed by joins below.
   void begin_run(slot* first, slot* older_first, slot* older_last) noexcept {
     group_run& run = run_at(first);
-    run.outer = groups.newest.load();
     run.older_first = older_first;
     run.older_last = older_last;
+    if (first == groups.block_end) return;  // the newest block goes on
+    run.outer_block = groups.newest_block.load();
+    run.outer_block_end = groups.block_end;
     platform::signal_fence();
-    groups.newest.store(first);
+    groups.newest_block.store(first);
     guard.store(first);  // no task is newer, and an interrupt moves split only up to head
   }
-  /// The run that begins there has no task left. Below newer runs it stays in the list until its slots go.
-  void end_run(const slot* first) noexcept {
-    if (groups.newest.load() != first) return;
-    groups.newest.store(run_at(first).outer);
+  /// The newest slot, the last of the newest block, goes.
+  void shorten_block(slot* to) noexcept {
+    groups.block_end = to;
+    if (groups.newest_block.load() == to) end_block(run_at(to));
+  }
+  void end_block(const group_run& first) noexcept {
+    groups.newest_block.store(first.outer_block);
+    groups.block_end = first.outer_block_end;
     set_guard();
   }
 
