@@ -95,9 +95,9 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
 }
 
 /// A time in nanoseconds for those policies that it means something to; so they can be compared with others.
-class interval {
+class interval_option {
  public:
-  interval(std::string_view option, const std::optional<std::string>& text, int least,
+  interval_option(std::string_view option, const std::optional<std::string>& text, int least,
            const std::vector<std::string>& policies, bool (&suits)(const std::string&), std::string_view suitable)
       : suits_(suits) {
     if (!text) {
@@ -173,9 +173,9 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
   const std::vector<std::string> joins = checked_names("--join", settings.joins, require_join);
   const std::vector<std::string> loops = checked_names("--loop", settings.loops, require_loop);
   const std::vector<int> workers = worker_counts(settings.workers, settings.most);
-  const interval delta("--delta", settings.delta, 1, policies, may_deal, "sender");
-  const interval every("--interrupt-every", settings.interrupt_every, 0, policies, may_deal, "sender");
-  const interval after("--interrupt-after", settings.interrupt_after, 0, policies, may_be_asked,
+  const interval_option delta("--delta", settings.delta, 1, policies, may_deal, "sender");
+  const interval_option every("--interrupt-every", settings.interrupt_every, 0, policies, may_deal, "sender");
+  const interval_option after("--interrupt-after", settings.interrupt_after, 0, policies, may_be_asked,
                        "standard, lace, receiver, receiver_blocking or sender");
 
   std::vector<configuration> result;
