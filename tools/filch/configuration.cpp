@@ -98,7 +98,8 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
 class interval_option {
  public:
   interval_option(std::string_view option, const std::optional<std::string>& text, int least,
-           const std::vector<std::string>& policies, bool (&suits)(const std::string&), std::string_view suitable)
+                  const std::vector<std::string>& policies, bool (&suits)(const std::string&),
+                  std::string_view suitable)
       : suits_(suits) {
     if (!text) {
       return;
@@ -176,7 +177,7 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
   const interval_option delta("--delta", settings.delta, 1, policies, may_deal, "sender");
   const interval_option every("--interrupt-every", settings.interrupt_every, 0, policies, may_deal, "sender");
   const interval_option after("--interrupt-after", settings.interrupt_after, 0, policies, may_be_asked,
-                       "standard, lace, receiver, receiver_blocking or sender");
+                              "standard, lace, receiver, receiver_blocking or sender");
 
   std::vector<configuration> result;
   for (const std::string& policy : policies) {
