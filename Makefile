@@ -33,13 +33,13 @@ check-all: $(checks) test ## all of the following, and "make test" (takes hours)
 
 check-tsan: ## every policy with every join and number of workers, under ThreadSanitizer
 	@$(SETUP) test
-	cmake --preset tsan
-	cmake --build --preset tsan
+	cmake --preset tsan -DFILCH_FUZZ_LONG=ON
+	cmake --build --preset tsan-full
 	@ctest --preset tsan-full
 
 check-release: ## every policy with every join and number of workers, optimised
 	@$(SETUP) test
-	cmake --preset release
+	cmake --preset release -DFILCH_FUZZ_LONG=ON
 	cmake --build --preset release
 	@ctest --preset release-full
 

@@ -23,16 +23,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TREES = ("src", "bench", "tools")
-LARGEST_BATCH = 24  # sources; more is slower than two batches side by side
+LARGEST_BATCH = 50  # sources; the largest trees then are one batch each, and two run side by side
+INCLUDE = re.compile(r'^#include .*$', re.MULTILINE)
+NAMESPACE = re.compile(r"^namespace (?:\w+::)+(\w+) \{", re.MULTILINE)
+# Members of what a header declares cannot be defined in an inner namespace.
+MEMBER_DEFINITION = re.compile(r"^[\w:[][\w:<>,&*\[\] ]*\w+::[~\w]+(?: ?=|\(|;)", re.MULTILINE)
 # A batch includes sources, on purpose.
 QUICK_CHECKS = "-clang-analyzer-*,-bugprone-suspicious-include"
 # What CMake writes when it compiles sources together.
 UNITY_INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 # Names that a source defines at the left margin: types, constants, functions.
 OWN_NAME = re.compile(
-    r"^(?:struct|class|enum class|enum|union|using|concept)\s+(\w+)"
+    r"^(?:struct|class|enum class|enum|union|concept)\s+(\w+)"
+    r"|^using\s+(\w+)\s*="
     r"|^(?:static |inline )?(?:constexpr|const)\s[^=({;]*?\b(\w+)\s*(?:\[\w*\])?\s*[={]"
-    r"|^[\w:<>,&*\[\] ]*[\w>&*\]]\s+[&*]?(\w+)\(",
+    r"|^[\w:[][\w:<>,&*\[\] ]*[\w>&*\]]\s+[&*]?(\w+)\(",
     re.MULTILINE,
 )
 
@@ -68,29 +73,48 @@ def flags_of(command):
 
 
 def batches_of(commands, largest):
-    """Lists of sources with equal options, none with a name that another one of the list defines."""
+    """Lists of sources with equal options, as (options, [(source, can it be in an inner namespace?)]). Of the others none
+    defines a name that another one of the list defines."""
     made = []  # (options, names, sources)
     for source, command in sorted(commands.items()):
         options = (command["directory"], *flags_of(command))
-        names = {name for match in OWN_NAME.findall(source.read_text()) for name in match if name}
+        text = source.read_text()
+        inner = NAMESPACE.search(text) is not None and not source.with_suffix(".hpp").exists() and not MEMBER_DEFINITION.search(text)
+        names = set() if inner else {name for match in OWN_NAME.findall(text) for name in match if name}
         for batch in made:
-            if batch[0] == options and len(batch[2]) < largest and not batch[1] & names:
+            if batch[0] == options and len(batch[2]) < largest and batch[1].isdisjoint(names):
                 batch[1].update(names)
-                batch[2].append(source)
+                batch[2].append((source, inner))
                 break
         else:
-            made.append((options, names, [source]))
+            made.append((options, names, [(source, inner)]))
     made.sort(key=lambda batch: -len(batch[2]))  # the longest first
     return [(options, sources) for options, _, sources in made]
+
+
+def batch_text(sources):
+    """A file that includes the sources. Their headers come first, so that an inner namespace has nothing but the source."""
+    lines = []
+    for source, _ in sources:
+        for include in INCLUDE.findall(source.read_text()):
+            beside = source.parent / include.split('"')[1] if '"' in include else None
+            lines.append(f'#include "{beside}"' if beside and beside.is_file() else include)
+    lines = list(dict.fromkeys(lines))
+    for number, (source, inner) in enumerate(sources):
+        namespace = NAMESPACE.findall(source.read_text())[0] if inner else ""
+        lines += [f"#define {namespace} {namespace}::inner_{number}  // NOLINT"] if inner else []
+        lines += [f'#include "{source}"']
+        lines += [f"#undef {namespace}"] if inner else []
+    return "\n".join(lines) + "\n"
 
 
 def clang_tidy(folder, options, sources, *more):
     """Over one file that includes the sources, or over the one source itself. @return its findings, and whether clang could
     compile it."""
-    file = sources[0]
+    file = sources[0][0]
     if len(sources) > 1:
-        file = Path(folder) / f"{sources[0].stem}_and_{len(sources) - 1}_more.cpp"
-        file.write_text("".join(f'#include "{source}"\n' for source in sources))
+        file = Path(folder) / f"{file.stem}_and_{len(sources) - 1}_more.cpp"
+        file.write_text(batch_text(sources))
     call = ["clang-tidy-19", "-quiet", f"--config-file={ROOT / '.clang-tidy'}", *more, str(file), "--", *options[2:]]
     # The options are g++'s, so clang is told to pass over those that it does not know.
     call.append("-Wno-unknown-warning-option")

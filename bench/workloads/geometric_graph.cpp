@@ -11,7 +11,7 @@
 namespace filch::bench {
 namespace {
 
-struct point {
+struct site {
   double x;
   double y;
 };
@@ -23,8 +23,8 @@ class point_grid {
   point_grid(std::uint32_t count, double width, std::uint64_t seed)
       : side_(std::max(1, static_cast<int>(std::floor(1 / width)))), begin_(square_count() + 1) {
     random_numbers numbers(seed);
-    std::vector<point> unsorted(count);
-    for (point& p : unsorted) {
+    std::vector<site> unsorted(count);
+    for (site& p : unsorted) {
       p.x = numbers.next_real();
       p.y = numbers.next_real();
       ++begin_[square_of(p) + 1];
@@ -32,14 +32,14 @@ class point_grid {
     for (std::size_t i = 0; i + 1 < begin_.size(); ++i) begin_[i + 1] += begin_[i];
     std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
     points_.resize(count);
-    for (const point& p : unsorted) points_[next[square_of(p)]++] = p;
+    for (const site& p : unsorted) points_[next[square_of(p)]++] = p;
   }
 
-  const std::vector<point>& points() const { return points_; }
+  const std::vector<site>& points() const { return points_; }
 
   // Calls visit(number) for every point that may be close to p.
   template <class Visit>
-  void for_each_near(const point& p, const Visit& visit) const {
+  void for_each_near(const site& p, const Visit& visit) const {
     const int column = coordinate(p.x);
     const int row = coordinate(p.y);
     for (int r = std::max(0, row - 1); r <= std::min(side_ - 1, row + 1); ++r) {
@@ -55,11 +55,11 @@ class point_grid {
   std::size_t square(int row, int column) const {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(side_) + static_cast<std::size_t>(column);
   }
-  std::size_t square_of(const point& p) const { return square(coordinate(p.y), coordinate(p.x)); }
+  std::size_t square_of(const site& p) const { return square(coordinate(p.y), coordinate(p.x)); }
 
   int side_;                        // in squares
   std::vector<std::size_t> begin_;  // of each square's points, and the end of the last
-  std::vector<point> points_;
+  std::vector<site> points_;
 };
 
 }  // namespace
@@ -71,9 +71,9 @@ graph random_geometric_graph(std::uint32_t vertices, std::uint64_t seed) {
   std::vector<std::size_t> begin{0};
   std::vector<std::uint32_t> neighbours;
   for (std::size_t v = 0; v < vertices; ++v) {
-    const point& p = grid.points()[v];
+    const site& p = grid.points()[v];
     grid.for_each_near(p, [&](std::size_t other) {
-      const point& q = grid.points()[other];
+      const site& q = grid.points()[other];
       const double square_of_distance = (p.x - q.x) * (p.x - q.x) + (p.y - q.y) * (p.y - q.y);
       if (other != v && square_of_distance < longest * longest) {
         neighbours.push_back(static_cast<std::uint32_t>(other));

@@ -30,7 +30,7 @@ constexpr int tile = 4;  // 4 x 4 sums fit into the registers of every processor
   }
 }
 
-std::vector<double> apply(const matrix& m, const std::vector<double>& vector) {
+std::vector<double> product(const matrix& m, const std::vector<double>& vector) {
   std::vector<double> result(vector.size());
   for (int i = 0; i < m.size(); ++i) {
     const double* const row = m.row(i);
@@ -78,8 +78,8 @@ bool is_product(const matrix& a, const matrix& b, const matrix& c) {
   const double tolerance = 1e-12 * a.size() * a.size() + 1e-12;
   for (int trial = 0; trial < trials; ++trial) {
     for (double& sign : signs) sign = (numbers.next() & 1) != 0 ? 1 : -1;
-    const std::vector<double> expected = apply(a, apply(b, signs));
-    const std::vector<double> actual = apply(c, signs);
+    const std::vector<double> expected = product(a, product(b, signs));
+    const std::vector<double> actual = product(c, signs);
     for (std::size_t i = 0; i < signs.size(); ++i) {
       // Written so that a NaN fails.
       const bool is_close = std::abs(expected[i] - actual[i]) <= tolerance;

@@ -461,6 +461,7 @@ TEST_P(safe_loops, need_no_more_stack_the_longer_they_are) {
   // From the first iteration that a thread runs to the one that lies deepest on its stack. A worker that helps while it
   // waits may be a few calls deeper, as many as there are halvings; not as many as there are iterations.
   constexpr std::uintptr_t enough = std::uintptr_t{128} << 10;
+  const int n = tests::full_product_wanted() ? 50'000 : 20'000;
   static thread_local std::uintptr_t first = 0;
   std::atomic<std::uintptr_t> deepest = 0;
   const auto measure = [&] {
@@ -474,7 +475,7 @@ TEST_P(safe_loops, need_no_more_stack_the_longer_they_are) {
   tests::wake(s);
   for (const named_way& way : tests::ways_for(GetParam().policy)) {
     for (int round = 0; round < 3; ++round) {
-      s.run([&] { parallel_for(0, 50'000, [&](int) { measure(); }, way.how); });
+      s.run([&] { parallel_for(0, n, [&](int) { measure(); }, way.how); });
     }
     ASSERT_LT(deepest, enough) << way;
   }

@@ -95,11 +95,11 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
 }
 
 /// A time in nanoseconds for those policies that it means something to; so they can be compared with others.
-class interval {
+class interval_option {
  public:
   /// `name`: of the member of filch::options.
-  interval(std::string_view option, const std::optional<std::string>& text, int least,
-           const std::vector<std::string>& policies, std::string_view name)
+  interval_option(std::string_view option, const std::optional<std::string>& text, int least,
+                  const std::vector<std::string>& policies, std::string_view name)
       : name_(name) {
     if (!text) {
       return;
@@ -176,9 +176,9 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
   const std::vector<std::string> joins = checked_names("--join", settings.joins, require_join);
   const std::vector<std::string> loops = checked_names("--loop", settings.loops, require_loop);
   const std::vector<int> workers = worker_counts(settings.workers, settings.most);
-  const interval delta("--delta", settings.delta, 1, policies, deal_interval);
-  const interval every("--interrupt-every", settings.interrupt_every, 0, policies, interrupt_every);
-  const interval after("--interrupt-after", settings.interrupt_after, 0, policies, interrupt_after);
+  const interval_option delta("--delta", settings.delta, 1, policies, deal_interval);
+  const interval_option every("--interrupt-every", settings.interrupt_every, 0, policies, interrupt_every);
+  const interval_option after("--interrupt-after", settings.interrupt_after, 0, policies, interrupt_after);
 
   std::vector<configuration> result;
   for (const std::string& policy : policies) {
