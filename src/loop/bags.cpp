@@ -62,9 +62,9 @@ bool ends(bag_share& part) noexcept {
 
 /// Of the caller, until no task is left. It runs what was made in an activation of the call, since that belongs to the
 /// call.
-class counts_wait : public task_waits {
+class counts_wait : public waiting_worker {
  public:
-  counts_wait(worker& w, task_counts& counts) noexcept : task_waits(w), counts_(counts) {}
+  counts_wait(worker& w, task_counts& counts) noexcept : waiting_worker(w), counts_(counts) {}
 
   bool over() noexcept { return counts_.all_ended(); }
 

@@ -34,10 +34,10 @@ constexpr std::uint32_t most_looked_at = 16;
 }  // namespace
 
 /// For the detached tasks of a group. The worker runs those that nobody has begun, and parts of the others.
-class injector::group_wait : public task_waits {
+class injector::group_wait : public waiting_worker {
  public:
   group_wait(injector& tasks, worker& w, group_rest& group) noexcept
-      : task_waits(w), tasks_(tasks), group_(group), outer_(w.wait.group.load(std::memory_order_relaxed)) {
+      : waiting_worker(w), tasks_(tasks), group_(group), outer_(w.wait.group.load(std::memory_order_relaxed)) {
     w.wait.group.store(&group, std::memory_order_seq_cst);  // [DB6]
   }
   ~group_wait() { w_.wait.group.store(outer_, std::memory_order_seq_cst); }  // [DB6]

@@ -11,9 +11,9 @@
 namespace filch::detail {
 namespace {
 
-class task_wait : public task_waits {
+class task_wait : public waiting_worker {
  public:
-  task_wait(worker& w, task& t, work_share* adopter) noexcept : task_waits(w), task_(t), adopter_(adopter) {}
+  task_wait(worker& w, task& t, work_share* adopter) noexcept : waiting_worker(w), task_(t), adopter_(adopter) {}
 
   [[nodiscard]] join_result result() const noexcept { return result_; }
 

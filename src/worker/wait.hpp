@@ -36,13 +36,13 @@ void wait_until_over(Waiting& waiting) noexcept {
   }
 }
 
-/// What waits inside of a task have in common.
-class task_waits {
+/// A worker that waits inside of a task: what such waits have in common.
+class waiting_worker {
  public:
-  explicit task_waits(worker& w) noexcept : w_(w) {}
-  ~task_waits() { w_.occupied(); }
-  task_waits(const task_waits&) = delete;
-  task_waits& operator=(const task_waits&) = delete;
+  explicit waiting_worker(worker& w) noexcept : w_(w) {}
+  ~waiting_worker() { w_.occupied(); }
+  waiting_worker(const waiting_worker&) = delete;
+  waiting_worker& operator=(const waiting_worker&) = delete;
 
   void answer() noexcept {
     if (w_.must_attend(w_.head.load())) attend(w_);

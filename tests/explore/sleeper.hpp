@@ -6,9 +6,9 @@
 
 namespace filch::explore {
 
-class sleeper : public detail::task_waits {
+class sleeper : public detail::waiting_worker {
  public:
-  using detail::task_waits::task_waits;
+  using detail::waiting_worker::waiting_worker;
   void sleep() noexcept {
     doze_unless([] { return false; }, [] { return detail::interrupter::never; });
   }
