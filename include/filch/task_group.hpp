@@ -302,7 +302,7 @@ inline detail::slot* task_group::take_off_newest(detail::worker_core& w, detail:
 
 template <class Closure, class Stored>
 [[gnu::always_inline]] inline void task_group::push(detail::worker_core& w, Stored&& stored) noexcept {
-  if (w.head.load() != last_ && w.head.load() != w.groups.block_end && detail::top_is_joined(w)) [[unlikely]]
+  if (w.head.load() != last_ && detail::top_is_joined(w)) [[unlikely]]
     detail::drop_joined(w);
   detail::slot& s = *w.head.load();
   Closure::store(s, std::forward<Stored>(stored));
