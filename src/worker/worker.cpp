@@ -51,7 +51,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
       seed_(platform::random_seed(own_number)) {
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<slot*>(stack_.data());
-  groups.runs = reinterpret_cast<std::uintptr_t>(run_memory_.data()) - reinterpret_cast<std::uintptr_t>(base) / 2;
+  groups.runs = static_cast<group_run*>(run_memory_.data());
   inner.floor = base;
   head.store(base);
   set_split(base);

@@ -89,6 +89,7 @@ double least_ns(const json& row) { return row.at("seconds_min").get<double>() * 
 
 void measure_work(vm::machine_description& machine) {
   std::vector<std::string> arguments;
+  arguments.reserve(units_of_work.size());
   for (const unit_of_work& each : units_of_work) arguments.emplace_back(each.workload);
   for (const char* option : {"--policy", "lace", "--workers", "1", "--peer", "serial", "--repeat", "15"}) {
     arguments.emplace_back(option);

@@ -9,6 +9,7 @@
 // calling thread is no worker at all (such a thread sees `foreign_worker`, whose attention is raised for ever).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -51,7 +52,7 @@ struct innermost_part {
 struct group_part {
   platform::local<slot*> newest_block;  ///< its first slot; null: none. Its tasks may be joined
   slot* block_end = nullptr;            ///< one past its last slot; if there is one
-  std::uintptr_t runs = 0;              ///< see run_at()
+  group_run* runs = nullptr;            ///< beside the slots: runs[i] is of the run that begins at base[i]
 };
 
 /// The loops and bags that a worker is in.
@@ -103,8 +104,11 @@ struct alignas(64) worker_core {
     }
   }
   [[nodiscard]] group_run& run_at(const slot* first) const noexcept {
+    // An index would be two shifts.
     static_assert(sizeof(slot) == 2 * sizeof(group_run));
-    return *reinterpret_cast<group_run*>(groups.runs + reinterpret_cast<std::uintptr_t>(first) / 2);
+    const auto offset =
+        static_cast<std::size_t>(reinterpret_cast<const std::byte*>(first) - reinterpret_cast<const std::byte*>(base));
+    return *reinterpret_cast<group_run*>(reinterpret_cast<std::byte*>(groups.runs) + offset / 2);
   }
   /// A run begins at head. What begins a block is noticed by joins below.
   void begin_run(slot* first, slot* older_first, slot* older_last) noexcept {
