@@ -32,7 +32,8 @@ void group_rest::rethrow() {
 
 group_rest::counts group_rest::add_task() noexcept {
   // [DG2] release: the lane that has been filled, for a waiter that comes later ([DG3]). Acquire: what a waiter has
-  // said that came before, for its waker.
+  // said that came before, for its waker. No exploration catches this: a waiter's last look would have to miss what was
+  // there before its last pause, after which explorations show it everything.
   return counts(word_.fetch_add(one_spawned + 1, std::memory_order_acq_rel));
 }
 
@@ -52,7 +53,8 @@ bool group_rest::is_over() const noexcept {
 
 group_rest::counts group_rest::watch() noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);
-  // [DG3] release: which group this worker waits for ([DB6]), for its waker. Acquire: the lanes that are filled.
+  // [DG3] release: which group this worker waits for ([DB6]), for its waker. Acquire: the lanes that are filled. No
+  // exploration catches this: as [DG2].
   while (!word_.compare_exchange_weak(seen, seen | watched_bit, std::memory_order_acq_rel, std::memory_order_relaxed)) {
   }
   return counts(seen);
@@ -88,8 +90,8 @@ detached_lane* group_rest::make_lane(detached_queue& in) noexcept {
   auto* const made = new (std::nothrow) detached_lane(*this, in);
   if (made == nullptr) return nullptr;
   made->next = first_lane();
-  // [DG4] release: the lane. relaxed, when it fails: the other lanes it acquires as it succeeds, by reading what
-  // continues their releases.
+  // [DG4] release: the lane. Acquire, when it fails as well: the other lanes, which it goes through itself later. No
+  // exploration catches this: it needs three threads that make lanes of one group at the same time.
   while (!lanes_.compare_exchange_weak(made->next, made, std::memory_order_acq_rel, std::memory_order_acquire)) {
   }
   return made;

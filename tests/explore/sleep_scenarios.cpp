@@ -109,6 +109,44 @@ void explore_two_detached(const options& chosen) {
   });
 }
 
+/// A thread that is no worker adds a task to a group: the pool's only thread, which may be about to sleep, has to run it.
+void explore_detached_by_a_stranger(const options& chosen) {
+  scheduler pool(chosen);
+  std::unique_ptr<task_group> group;
+  pool.run([&] {
+    group = std::make_unique<task_group>();
+    group->run([] {});
+    group->wait();
+  });
+  signal begun;
+  group->run([&] { begun.set(); });
+  begun.wait_silently();
+  group->wait();
+}
+
+/// The pool's only worker waits for a group to which a thread that is no worker adds tasks: nobody else runs them.
+void explore_added_while_waiting(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  std::unique_ptr<task_group> group;
+  platform::atomic<bool> made{false};
+  in_parallel({[&] {
+                 pool.run([&] {
+                   group = std::make_unique<task_group>();
+                   group->run([&] { ran.ran(0); });
+                   made.store(true, std::memory_order_release);
+                   group->wait();
+                 });
+               },
+               [&] {
+                 while (!made.load(std::memory_order_acquire)) platform::pause();
+                 group->run([&] { ran.ran(1); });
+                 group->run([&] { ran.ran(2); });
+               }});
+  group->wait();
+  ran.check_all();
+}
+
 /// A waiter that sleeps until its task is done.
 void explore_waiter(const options& chosen) {
   scheduler pool(chosen);
@@ -156,6 +194,12 @@ void add_sleep(scenario_list& to) {
   }
   to.push_back({"detached_wake_up", "a task on the heap that must wake a sleeper",
                 [] { explore_detached_wake_up(small(2, "lace", "transitive")); }});
+  to.push_back({"detached_by_a_stranger", "a task that a thread outside of the pool adds",
+                [] { explore_detached_by_a_stranger(small(2, "lace", "transitive")); }});
+  to.push_back({"detached_while_waiting", "tasks that a thread outside of the pool adds, while the only worker waits",
+                [] { explore_added_while_waiting(small(1, "lace", "transitive")); }});
+  to.push_back({"detached_while_two_wait", "the same with another worker",
+                [] { explore_added_while_waiting(small(2, "lace", "transitive")); }});
   to.push_back({"detached_wake_two", "two tasks on the heap that must wake two sleepers",
                 [] { explore_two_detached(small(3, "lace", "transitive")); }});
   to.push_back({"sleepy", "work for a pool that sleeps", [] { explore_sleepy(small(3, "lace", "transitive")); }});
