@@ -21,7 +21,8 @@ void team::add(std::unique_ptr<worker> w) {
 }
 
 void team::take_part(std::uint32_t count) noexcept {
-  // [TM2] seq_cst: releases the workers to [TM1]; and before the newest one's look for sleepers ([SL1]).
+  // [TM2] seq_cst: releases the workers to [TM1]; and before the newest one's look for sleepers ([SL1]). No exploration
+  // catches this: see [TM1].
   size_.store(count, std::memory_order_seq_cst);
 }
 
