@@ -185,7 +185,9 @@ std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size
     if (low == size) break;
     if (w.must_attend(nullptr) && (!asked || platform::ticks() - since > platform::ticks_of_some_us())) [[unlikely]]
       break;
-    chunk = std::max(least, std::min(2 * chunk, std::max(size / 4, (size - low + 1) / 2)));
+    // What is left is no longer than what has run: one chunk.
+    const std::uint64_t left = size - low;
+    chunk = left <= low ? left : std::max(least, std::min(2 * chunk, std::max(size / 4, (left + 1) / 2)));
   }
   block.end(w, low, values);
   return low;
