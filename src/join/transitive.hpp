@@ -2,7 +2,7 @@
 // inside the awaited task, and so on.
 //
 // Deviation: Wool follows one chain; here every stolen task above the base of the awaited activation is followed,
-// newest first, so that a thief which is busy itself does not hide those that it was robbed by. What may be taken is
+// newest first, so that a thief which is busy itself does not hide its own thieves. What may be taken is
 // exact: descendants of the awaited task only (docs/protocols/wait.md).
 #pragma once
 

@@ -33,7 +33,7 @@ class scheduler_core {
   /// Any thread. A worker for the calling thread: the seat when it is free, else a guest.
   /// Throws std::runtime_error when there are too many guests.
   worker& attach();
-  /// The thread that sat down leaves.
+  /// The attached thread leaves.
   void detach(worker& w) noexcept;
 
   [[nodiscard]] statistics stats() const;

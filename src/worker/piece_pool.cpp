@@ -64,7 +64,7 @@ bool piece_pool::has_run(const piece& p) noexcept {
 }
 
 bool piece_pool::take(seen_piece seen, std::uint64_t taken) noexcept {
-  // [PP12] release: the thief itself, for whoever follows the piece to it: it may be a guest who has just sat down, of
+  // [PP12] release: the thief itself, for whoever follows the piece to it: it may be a guest that has just attached, of
   // whom the reader knows by this word only; and the activation's entry, as [TS1]. The piece was acquired by [PP3].
   // No exploration catches this: explorations do not look for races on the table of the team. ThreadSanitizer does, in
   // the stress tests.
