@@ -84,7 +84,6 @@ bool is_best_alone(worker& w, loop_share& f) noexcept {
   if (f.slow || f.whole->kind != loop_kind::standard || !w.common.sleepers.all_but_one()) return false;
   const std::uint64_t chunk = f.tuner->chunk.load();
   if (chunk <= 1 || (f.last.load() - f.next.load()) / chunk >= short_chunks) return false;
-  w.pass_joined();
   const work_share* const other = giver(w, giving_order::oldest);
   if (w.split.load() < w.head.load() || (other != nullptr && other != &f)) return false;
   // What memory says may be wrong: it begins with little, and goes on with more if that was fast.
