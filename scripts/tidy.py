@@ -102,6 +102,7 @@ def batch_text(sources):
     lines = list(dict.fromkeys(lines))
     for number, (source, inner) in enumerate(sources):
         namespace = NAMESPACE.findall(source.read_text())[0] if inner else ""
+        # The exemption is for this line, which is no source's; what the sources say is looked at as ever.
         lines += [f"#define {namespace} {namespace}::inner_{number}  // NOLINT"] if inner else []
         lines += [f'#include "{source}"']
         lines += [f"#undef {namespace}"] if inner else []
