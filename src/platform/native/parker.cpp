@@ -111,8 +111,9 @@ void parker::unpark() noexcept {
   for (;;) {
     const int here = seen == parked ? sched_getcpu() : -1;
     const bool steer = here >= 0 && processor_.load(std::memory_order_relaxed) == here;
-    // [PK4] release: pairs with [PK3]. acquire, when it fails: as [PK5].
-    if (state_.compare_exchange_weak(seen, steer ? parked | steering : seen | token, std::memory_order_release,
+    // [PK4] release: pairs with [PK3]. acquire: as [PK5], also when it succeeds, since the sleeper may have got up and
+    // fallen asleep again since the look, and have said anew where.
+    if (state_.compare_exchange_weak(seen, steer ? parked | steering : seen | token, std::memory_order_acq_rel,
                                      std::memory_order_acquire)) {
       if (!steer) break;
       steer_away();
