@@ -172,6 +172,29 @@ TEST(litmus, plain_data_is_checked_for_races) {
   EXPECT_THAT(plain_message(release, relaxed), Contains("failure: data race"));
 }
 
+/// Two threads make a variable at the same place, one after the other, as the heap may give it to them.
+template <class Variable>
+outcomes memory_used_again() {
+  return outcomes_of([] {
+    alignas(Variable) std::array<std::byte, sizeof(Variable)> place;
+    atomic<bool> is_free{true};
+    const auto use = [&] {
+      if (!is_free.exchange(false, relaxed)) return;
+      auto* const made = ::new (static_cast<void*>(place.data())) Variable(1);
+      made->store(made->load() + 1);
+      std::destroy_at(made);
+      is_free.store(true, relaxed);
+    };
+    in_parallel({use, use});
+    return std::string("fine");
+  });
+}
+
+TEST(litmus, what_was_in_the_memory_of_a_variable_before_is_no_race) {
+  EXPECT_EQ(memory_used_again<shared<int>>(), (outcomes{"fine"}));
+  EXPECT_EQ(memory_used_again<local<int>>(), (outcomes{"fine"}));
+}
+
 TEST(litmus, a_write_after_the_release_is_not_released) {
   EXPECT_THAT(outcomes_of([] {
                 shared<int> data(0);

@@ -151,8 +151,13 @@ class local : public checked<T, &vm::world::read_local, &vm::world::write_local>
   using base = checked<T, &vm::world::read_local, &vm::world::write_local>;
 
  public:
-  constexpr local() noexcept : base(T{}) {}
-  constexpr explicit local(T value) noexcept : base(value) {}
+  constexpr local() noexcept : local(T{}) {}
+  // What was at its place before is no race.
+  constexpr explicit local(T value) noexcept : base(value) {
+    if (!std::is_constant_evaluated()) {
+      if (vm::world* const w = vm::world::current()) w->forget(this->address(), sizeof(local));
+    }
+  }
 };
 
 /// Is what the word holds above `p`? The load is relaxed.
