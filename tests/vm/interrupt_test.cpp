@@ -247,6 +247,14 @@ constexpr coarse coarse_programs[] = {
      75},
 };
 
+options two_workers(const std::string& policy, std::int64_t interrupt_after_ns) {
+  options chosen;
+  chosen.workers = 2;
+  chosen.policy = policy;
+  chosen.interrupt_after_ns = interrupt_after_ns;
+  return chosen;
+}
+
 /// Two workers, one of which is busy for the first 20 ms.
 class vm_coarse : public testing::TestWithParam<std::string> {};
 
@@ -254,8 +262,8 @@ TEST_P(vm_coarse, tasks_do_not_starve) {
   const bool keeps_on_offer = GetParam() == "standard" || GetParam() == "lace";
   for (const coarse& each : coarse_programs) {
     for (const std::int64_t after_ns : {0, 100'000}) {
-      const outcome took = time_of({.workers = 2, .policy = GetParam(), .interrupt_after_ns = after_ns},
-                                   [&] { fork_join(each.run, [] { vm::charge(20 * ms); }); });
+      const outcome took =
+          time_of(two_workers(GetParam(), after_ns), [&] { fork_join(each.run, [] { vm::charge(20 * ms); }); });
       std::cout << GetParam() << ", " << each.name << (after_ns == 0 ? "" : ", interrupts") << ": " << took.ns / ms
                 << " ms\n";
       EXPECT_TRUE(after_ns != 0 || took.interrupts == 0);
@@ -273,7 +281,7 @@ class vm_offers : public testing::TestWithParam<std::string> {};
 
 /// The owner has looked and had nothing, and was asked, when the bag begins. (A thief of `receiver` asks once more.)
 TEST_P(vm_offers, are_made_before_the_first_item_of_a_bag) {
-  const outcome took = time_of({.workers = 2, .policy = GetParam(), .interrupt_after_ns = 0}, [] {
+  const outcome took = time_of(two_workers(GetParam(), 0), [] {
     fork_join([] { vm::charge(200 * us); }, [] {});
     work_bag<int> items;
     for (int i = 0; i < 2; ++i) items.push(i);
