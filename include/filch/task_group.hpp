@@ -46,9 +46,8 @@ class group_rest;
 
 /// A task of a group that is not on any task stack.
 struct detached_task : task {
-  static constexpr std::uint64_t last = ~std::uint64_t{0};
   group_rest* home = nullptr;
-  std::uint64_t order = last;     ///< place in the group's spawn order; last: after all others so far
+  std::uint64_t order = 0;        ///< place in the group's spawn order
   detached_task* next = nullptr;  ///< in the group's queue or list of taken tasks
   detached_task* previous = nullptr;
 };

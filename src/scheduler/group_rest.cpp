@@ -5,22 +5,24 @@
 #include <utility>
 
 namespace filch::detail {
-namespace {
 
-/// There are 2^31 numbers.
-constexpr std::uint64_t many_spawned = std::uint64_t{1} << 30;
-
-}  // namespace
+group_rest::group_rest(injector& of, std::uint32_t queues, detached_queue& first)
+    : home(of),
+      queues_(queues),
+      lanes_(std::make_unique<platform::atomic<detached_lane*>[]>(queues)),
+      own_lane_(*this, first) {
+  add_lane(own_lane_);
+}
 
 group_rest::~group_rest() {
-  // [DG4] relaxed: all who have made lanes have ended their tasks, or handed them to who has ([DG1]).
-  for (detached_lane* lane = lanes_.load(std::memory_order_relaxed); lane != &own_lane_;) {
-    delete std::exchange(lane, lane->next);
-  }
+  any_lane([this](const detached_lane& lane) {
+    if (&lane != &own_lane_) delete &lane;
+    return false;
+  });
 }
 
 void group_rest::record(std::uint64_t order) noexcept {
-  const std::lock_guard lock(error_mutex_);
+  const std::lock_guard lock(mutex_);
   if (error_ != nullptr && error_order_ < order) return;
   error_ = std::current_exception();
   error_order_ = order;
@@ -30,70 +32,83 @@ void group_rest::rethrow() {
   if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-group_rest::counts group_rest::add_task() noexcept {
-  // [DG2] release: the lane that has been filled, for a waiter that comes later ([DG3]). Acquire: what a waiter has
-  // said that came before, for its waker. No exploration catches this: a waiter's last look would have to miss what was
-  // there before its last pause, after which explorations show it everything.
-  return counts(word_.fetch_add(one_spawned + 1, std::memory_order_acq_rel));
+void group_rest::count_made(detached_lane& in) noexcept {
+  // [DG2] relaxed: published with the task.
+  in.made.store(in.made.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-group_rest::counts group_rest::moved() noexcept {
-  return counts(word_.fetch_add(0, std::memory_order_acq_rel));
-}  // [DG2]
-
-group_rest::counts group_rest::end_tasks(std::uint64_t count) noexcept {
-  // [DG1] release: what the tasks did, for whoever sees that none is left; the last touch of the group. Acquire: as
-  // [DG2].
-  return counts(word_.fetch_sub(count, std::memory_order_acq_rel));
+bool group_rest::count_ended(const detached_queue& of, std::uint64_t count) noexcept {
+  detached_lane* const lane = find_lane(of);
+  // [DG1] release: what the tasks did, for whoever sees that none is left; the last touch of the group. Acquire: who
+  // waits, from [DG3].
+  const std::uint64_t before =
+      (lane != nullptr ? *lane : own_lane_).ended.fetch_add(count * one_task, std::memory_order_acq_rel);
+  return before % one_task != 0;
 }
 
 bool group_rest::is_over() const noexcept {
-  return counts(word_.load(std::memory_order_acquire)).pending == 0;  // [DG1]
+  // First those that have ended: who sees a task's end sees also that it was made, and what it has made.
+  std::uint64_t pending = 0;
+  any_lane([&](const detached_lane& lane) {
+    pending -= lane.ended.load(std::memory_order_acquire) / one_task;  // [DG1]
+    return false;
+  });
+  any_lane([&](const detached_lane& lane) {
+    pending += lane.made.load(std::memory_order_relaxed);  // [DG2] relaxed: acquired by [DG1]
+    return false;
+  });
+  return pending == 0;
 }
 
-group_rest::counts group_rest::watch() noexcept {
-  std::uint64_t seen = word_.load(std::memory_order_relaxed);
-  // [DG3] release: which group this worker waits for ([DB6]), for its waker. Acquire: the lanes that are filled. No
-  // exploration catches this: as [DG2].
-  while (!word_.compare_exchange_weak(seen, seen | watched_bit, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+void group_rest::set_watched(detached_lane& lane, std::uint64_t bit) noexcept {
+  std::uint64_t seen = lane.ended.load(std::memory_order_relaxed);
+  // [DG3] release: who waits, for [DG1], so it is written even if it was set. Acquire, since it goes on from here: what
+  // [DG1] has released. seq_cst: before the waiter's look at the lane [DQ3].
+  while (!lane.ended.compare_exchange_weak(seen, seen - seen % one_task + bit, std::memory_order_seq_cst,
+                                           std::memory_order_relaxed)) {
   }
-  return counts(seen);
+}
+
+void group_rest::watch() noexcept {
+  const std::lock_guard lock(mutex_);
+  // [DG4] seq_cst: before the look for lanes; pairs with the load of who makes one.
+  watchers_.store(watchers_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+  any_lane([](detached_lane& lane) {
+    set_watched(lane, watched);
+    return false;
+  });
 }
 
 void group_rest::unwatch() noexcept {
-  std::uint64_t seen = word_.load(std::memory_order_relaxed);
-  // [DG3] acquire: who waits. Release, since it goes on from here: what [DG2] and [DG3] have released.
-  while (
-      !word_.compare_exchange_weak(seen, seen & ~watched_bit, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-  }
+  const std::lock_guard lock(mutex_);
+  const std::uint32_t others = watchers_.load(std::memory_order_relaxed) - 1;
+  watchers_.store(others, std::memory_order_relaxed);
+  if (others != 0) return;
+  any_lane([](detached_lane& lane) {
+    set_watched(lane, 0);
+    return false;
+  });
 }
 
-void group_rest::begin_anew() noexcept {
-  std::uint64_t seen = word_.load(std::memory_order_relaxed);
-  // [DG5] relaxed: nothing is left that the word has published. Fails if somebody adds a task.
-  if (const counts now(seen); now.pending == 0 && now.spawned > many_spawned) {
-    word_.compare_exchange_strong(seen, 0, std::memory_order_relaxed, std::memory_order_relaxed);
-  }
+void group_rest::add_lane(detached_lane& lane) noexcept {
+  const std::uint32_t number = lane.queue.number;
+  lanes_[number].store(&lane, std::memory_order_relaxed);
+  // [DG4] release: the lane. seq_cst: before the look for waiters, who have not seen it. An addition, which never fails:
+  // all may come at the same time.
+  in_use_[number / 64].fetch_add(std::uint64_t{1} << number % 64, std::memory_order_seq_cst);
 }
 
-detached_lane* group_rest::first_lane() const noexcept {
-  return lanes_.load(std::memory_order_acquire);  // [DG4] the lane, from who has made it
-}
-
-detached_lane* group_rest::find_lane(const detached_queue& in) noexcept {
-  detached_lane* lane = first_lane();
-  while (lane != nullptr && &lane->queue != &in) lane = lane->next;
-  return lane;
+detached_lane* group_rest::find_lane(const detached_queue& in) const noexcept {
+  // relaxed: the caller is inside of the queue, or is the queue's worker, which alone has made it
+  return in.number < queues_ ? lanes_[in.number].load(std::memory_order_relaxed) : nullptr;
 }
 
 detached_lane* group_rest::make_lane(detached_queue& in) noexcept {
+  if (in.number >= queues_) return nullptr;
   auto* const made = new (std::nothrow) detached_lane(*this, in);
   if (made == nullptr) return nullptr;
-  made->next = first_lane();
-  // [DG4] release: the lane. Acquire, when it fails as well: the other lanes, which it goes through itself later. No
-  // exploration catches this: it needs three threads that make lanes of one group at the same time.
-  while (!lanes_.compare_exchange_weak(made->next, made, std::memory_order_acq_rel, std::memory_order_acquire)) {
-  }
+  add_lane(*made);
+  if (watchers_.load(std::memory_order_seq_cst) != 0) set_watched(*made, watched);
   return made;
 }
 

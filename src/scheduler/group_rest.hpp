@@ -3,8 +3,11 @@
 // Thread safety: any thread may call anything. Who runs a task of the group, or waits for it, keeps it alive.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <exception>
+#include <memory>
 
 #include <filch/platform/memory.hpp>
 #include <filch/task_group.hpp>
@@ -18,8 +21,11 @@ class injector;
 
 class group_rest {
  public:
-  /// `first`: the queue that most tasks will be in.
-  group_rest(injector& of, detached_queue& first) noexcept : home(of), own_lane_(*this, first) {}
+  static constexpr std::uint32_t most_lanes = 512;
+
+  /// Queues with numbers below `queues`, at most `most_lanes`, will have lanes; `first`, of these, has one at once, in
+  /// which the tasks of all others are.
+  group_rest(injector& of, std::uint32_t queues, detached_queue& first);
   ~group_rest();
   group_rest(const group_rest&) = delete;
   group_rest& operator=(const group_rest&) = delete;
@@ -29,48 +35,59 @@ class group_rest {
   /// Throws what was noted, and forgets it. Called when no task of the group is left.
   void rethrow();
 
-  // Counts of its detached tasks, all in one word: docs/protocols/injector.md.
-
-  struct counts {
-    std::uint64_t spawned;  ///< so far; gives their order
-    std::uint64_t pending;  ///< have not ended, as far as their workers have said so
-    bool watched;           ///< a waiter sleeps, or is about to, and is to be woken
-    explicit counts(std::uint64_t word) noexcept
-        : spawned(word >> 33), pending(word & (watched_bit - 1)), watched((word & watched_bit) != 0) {}
-  };
-  /// A task is in the group's queues; its producer is inside of the queue still. What held before.
-  counts add_task() noexcept;
-  /// Tasks were moved from one queue to another.
-  counts moved() noexcept;
-  /// So many tasks have ended. What held before. The group may be gone when none is left.
-  counts end_tasks(std::uint64_t count) noexcept;
-  /// A waiter is about to sleep, and looks at the queues afterwards. What held before.
-  counts watch() noexcept;
-  /// Somebody is going to wake all who wait.
-  void unwatch() noexcept;
-  /// Has no task been spawned that has not ended? Then what they did is seen.
+  /// A task came new into the lane; the caller is inside of its queue still.
+  static void count_made(detached_lane& in) noexcept;
+  /// The worker that has that queue has run so many of its detached tasks. The group may be gone afterwards.
+  /// @return whether waiters are to be woken.
+  bool count_ended(const detached_queue& of, std::uint64_t count) noexcept;
+  /// Has every detached task ended that was made before, by who calls this or by tasks of the group? Then what they did
+  /// is seen.
   [[nodiscard]] bool is_over() const noexcept;
-  /// A wait has ended: further tasks are numbered anew, before the numbers run out.
-  void begin_anew() noexcept;
+
+  /// A waiter is about to sleep, and looks at counts and lanes once more afterwards: from now on waiters are to be woken
+  /// when tasks come or have ended.
+  void watch() noexcept;
+  /// It is awake.
+  void unwatch() noexcept;
+  /// Are waiters to be woken? Called inside of the lane's queue after the first tasks have come into the lane.
+  [[nodiscard]] static bool is_watched(const detached_lane& lane) noexcept {
+    return lane.ended.load(std::memory_order_seq_cst) % one_task != 0;  // [DG3] after [DQ3]
+  }
 
   /// Its lane in that queue; null: there is none. Lanes of a queue are made by who is inside.
-  [[nodiscard]] detached_lane* find_lane(const detached_queue& in) noexcept;
-  /// Makes one. Null: there is no memory.
+  [[nodiscard]] detached_lane* find_lane(const detached_queue& in) const noexcept;
+  /// Makes one. Null: the queue is to have none, or there is no memory.
   detached_lane* make_lane(detached_queue& in) noexcept;
-  /// All lanes; further ones may come.
-  [[nodiscard]] detached_lane* first_lane() const noexcept;
   [[nodiscard]] detached_lane& own_lane() noexcept { return own_lane_; }
+  /// Calls f with one lane after the other, until it says true, and says whether it did. Further lanes may come.
+  template <class F>
+  bool any_lane(F f) const noexcept {
+    for (std::uint32_t first = 0; first < queues_; first += 64) {
+      // [DG4] acquire: the lane, from who has made it. seq_cst: after a waiter has said that it watches.
+      std::uint64_t left = in_use_[first / 64].load(std::memory_order_seq_cst);
+      for (; left != 0; left &= left - 1) {
+        const auto number = first + static_cast<std::uint32_t>(std::countr_zero(left));
+        if (f(*lanes_[number].load(std::memory_order_relaxed))) return true;
+      }
+    }
+    return false;
+  }
 
   injector& home;
 
  private:
-  static constexpr std::uint64_t watched_bit = std::uint64_t{1} << 32;
-  static constexpr std::uint64_t one_spawned = watched_bit << 1;
+  static constexpr std::uint64_t watched = 1;
+  static constexpr std::uint64_t one_task = 2;
 
-  platform::atomic<std::uint64_t> word_{0};
-  platform::atomic<detached_lane*> lanes_{&own_lane_};
+  void add_lane(detached_lane& lane) noexcept;
+  static void set_watched(detached_lane& lane, std::uint64_t bit) noexcept;
+
+  const std::uint32_t queues_;
+  std::unique_ptr<platform::atomic<detached_lane*>[]> lanes_;              ///< by the queue's number
+  std::array<platform::atomic<std::uint64_t>, most_lanes / 64> in_use_{};  ///< a bit for each of these
   detached_lane own_lane_;
-  platform::mutex error_mutex_;
+  platform::atomic<std::uint32_t> watchers_{0};  ///< waiters that sleep, or are about to; written under the lock
+  platform::mutex mutex_;                        ///< for exceptions, and watching
   std::uint64_t error_order_ = 0;
   std::exception_ptr error_;
 };

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <filch/platform/ticks.hpp>
+
 #include "platform/clock.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/team.hpp"
@@ -12,18 +14,17 @@
 namespace filch::detail {
 namespace {
 
-/// In the spawn order, detached tasks come after those on the stack.
-constexpr std::uint64_t first_detached = std::uint64_t{1} << 40;
+/// In the spawn order, detached tasks come after those on the stack, whose order is their address.
+constexpr std::uint64_t first_detached = std::uint64_t{1} << 63;
 
-/// So many tasks change queues at once: enough that finding them costs little beside running them, few enough that
-/// nobody stays inside of a queue for long.
-constexpr std::size_t most_at_once = 16;
+/// So many tasks change queues at once: few enough that nobody stays inside of a queue for long.
+constexpr std::size_t most_at_once = 256;
+
+/// Of all idle workers, about so many look at the queues of others at the same time.
+constexpr std::uint32_t lookers = 8;
 
 /// Of those that run, so many are asked in one search for help. With `sender` each may take 20 us.
 constexpr std::size_t most_asked = 8;
-
-/// Of all idle workers, about so many look at the queues of others at the same time.
-constexpr std::uint32_t pollers = 8;
 
 /// Lanes of a queue that one search looks at.
 constexpr std::size_t most_lanes = 16;
@@ -71,11 +72,13 @@ class injector::group_wait : public waiting_worker {
   }
 
   bool sleep() noexcept {
-    // From now on it is woken for tasks that come, and when none is left.
-    if (group_.watch().pending == 0) return true;
-    for (const detached_lane* lane = group_.first_lane(); lane != nullptr; lane = lane->next) {
-      if (lane->filled.load(std::memory_order_acquire)) return true;  // [DQ3]
-    }
+    // From now on it is woken for tasks that come, and when some have ended.
+    const watching here(group_);
+    if (group_.is_over()) return true;
+    const bool filled = group_.any_lane([](const detached_lane& lane) {
+      return lane.filled.load(std::memory_order_seq_cst);  // [DQ3] after [DG3]
+    });
+    if (filled) return true;
     const running_tasks running = tasks_.running_of(group_, w_);
     doze_unless(
         [&] {
@@ -94,6 +97,15 @@ class injector::group_wait : public waiting_worker {
   }
 
  private:
+  struct watching {
+    explicit watching(group_rest& of) noexcept : group(of) { group.watch(); }
+    ~watching() { group.unwatch(); }
+    watching(const watching&) = delete;
+    watching& operator=(const watching&) = delete;
+
+    group_rest& group;
+  };
+
   [[nodiscard]] worker& owner_of(lineage task) const noexcept { return w_.common.team[task.thief]; }
 
   injector& tasks_;
@@ -104,6 +116,12 @@ class injector::group_wait : public waiting_worker {
 worker* injector::caller() const noexcept {
   worker* const w = worker::of_this_thread();
   return w != nullptr && w->home == &home_ ? w : nullptr;
+}
+
+std::unique_ptr<group_rest> injector::make_rest() {
+  detached_queue& own = own_queue();
+  const std::uint32_t queues = std::min(everybody_.most() + 1, group_rest::most_lanes);
+  return std::make_unique<group_rest>(*this, queues, own.number < queues ? own : outside_);
 }
 
 detached_queue& injector::own_queue() noexcept {
@@ -125,13 +143,13 @@ detached_lane& injector::enter_lane(detached_queue& preferred, group_rest& group
   return group.own_lane();
 }
 
-void injector::leave_filled(detached_lane& lane, group_rest::counts before) noexcept {
-  // Who leaves must not touch the lane any more.
+// The caller is inside of the lane's queue, and no more afterwards. Then it must not touch the lane.
+void injector::add(detached_lane& lane, const detached_queue::row& tasks) noexcept {
   const group_rest* const group = &lane.group;
-  if (before.watched) lane.group.unwatch();
-  const bool was_empty = lane.queue.leave();
-  if (before.watched) wake_those_who_await(group);
-  if (!was_empty) return;
+  const bool somebody_waits = lane.queue.add(lane, tasks) && group_rest::is_watched(lane);
+  const bool queue_was_empty = lane.queue.leave();
+  if (somebody_waits) wake_waiters_of(group);
+  if (!queue_was_empty) return;
   if (worker* const w = caller()) {
     idle_.offered(*w);
   } else {
@@ -143,13 +161,14 @@ void injector::push(group_rest& group, detached_task& t) noexcept {
   const busy_section here(*self);
   t.home = &group;
   detached_lane& lane = enter_lane(own_queue(), group);
-  lane.queue.add(lane, {&t, &t, 1});
-  const group_rest::counts before = group.add_task();
-  if (t.order == detached_task::last) t.order = first_detached + before.spawned;
-  leave_filled(lane, before);
+  // The clock, since several threads may make tasks.
+  t.order = lane.newest_order = std::max(lane.newest_order + 1, first_detached + platform::ticks());
+  group_rest::count_made(lane);
+  add(lane, {&t, &t, 1});
 }
 
-void injector::wake_those_who_await(const group_rest* group) noexcept {
+// The group may be gone; but who waits for another one at that place wakes up for nothing.
+void injector::wake_waiters_of(const group_rest* group) noexcept {
   for (std::uint32_t i = 0; i < everybody_.size(); ++i) {
     worker& w = everybody_[i];
     // [DB6] relaxed: said before [DG3].
@@ -172,9 +191,7 @@ void injector::flush(worker& w) noexcept {
   const std::uint64_t ended = std::exchange(w.detached.ended, 0);
   if (ended == 0) return;
   group_rest* const group = std::exchange(w.detached.ended_of, nullptr);
-  const group_rest::counts before = group->end_tasks(ended);
-  // The group may be gone; but who waits for another one at that place wakes up for nothing.
-  if (before.watched && before.pending == ended) wake_those_who_await(group);
+  if (group->count_ended(w.detached.queue, ended)) wake_waiters_of(group);
 }
 
 void injector::run(worker& w, detached_task& t) noexcept {
@@ -183,22 +200,24 @@ void injector::run(worker& w, detached_task& t) noexcept {
   w.run_detached(t);
 }
 
+// The newest task of its own, of that group if one is given.
 detached_task* injector::take_own(worker& w, const group_rest* of) noexcept {
   detached_queue& own = w.detached.queue;
   if (!own.may_have_tasks()) return nullptr;
   own.enter();
-  detached_lane* const newest = own.newest_lane();
+  detached_lane* lane = own.newest_lane();
+  if (of != nullptr && lane != nullptr && &lane->group != of) lane = of->find_lane(own);
   detached_task* t = nullptr;
-  if (newest != nullptr && (of == nullptr || &newest->group == of)) {
-    w.begin_detached(newest->group);
-    t = own.take_newest(*newest);
+  if (lane != nullptr && lane->size != 0) {
+    w.begin_detached(lane->group);
+    t = own.take_newest(*lane);
   }
   own.leave();
   return t;
 }
 
 detached_task* injector::take_half(worker& w, detached_queue& from, detached_lane* only) noexcept {
-  if (!from.try_enter()) return nullptr;
+  if (!from.may_visit() || !from.try_enter()) return nullptr;
   detached_lane* const lane = only != nullptr ? only : from.oldest_lane();
   if (lane == nullptr || lane->size == 0) {
     from.leave();
@@ -218,8 +237,7 @@ detached_task* injector::take_half_inside(worker& w, detached_lane& lane) noexce
   if (taken.size == 1) return taken.oldest;
   // The others are for whoever comes.
   detached_lane& own = enter_lane(w.detached.queue, group);
-  own.queue.add(own, {taken.oldest->next, taken.newest, taken.size - 1});
-  leave_filled(own, group.moved());
+  add(own, {taken.oldest->next, taken.newest, taken.size - 1});
   return taken.oldest;
 }
 
@@ -227,7 +245,7 @@ detached_task* injector::take_half_inside(worker& w, detached_lane& lane) noexce
 // the one that it runs there.
 detached_task* injector::take_nested(worker& w, worker& from, std::uint64_t activation) noexcept {
   detached_queue& queue = from.detached.queue;
-  if (!queue.may_have_tasks() || !w.activations.has_room() || !queue.try_enter()) return nullptr;
+  if (!w.activations.has_room() || !queue.may_visit() || !queue.try_enter()) return nullptr;
   detached_lane* lane = queue.oldest_lane();
   for (std::size_t i = 0; i < most_lanes && lane != nullptr; ++i) {
     if (from.activations.has_group_inside(activation, &lane->group)) return take_half_inside(w, *lane);
@@ -241,25 +259,33 @@ detached_task* injector::take_any(worker& w) noexcept {
   if (!w.activations.has_room()) return nullptr;
   if (detached_task* const t = take_own(w, nullptr)) return t;
   const std::uint32_t n = everybody_.size();
-  // Each look takes the lines of a queue's word from its producer, which must not feel that hundreds look.
-  if (w.random() % (n / pollers + 1) != 0) return nullptr;
-  const auto first = static_cast<std::uint32_t>(w.random() % n);
+  // Where everybody looks at once, they wait for each other.
+  if (w.random() % (n / lookers + 1) != 0) return nullptr;
+  // Where the last search has found some, there may be more.
+  const auto first = w.detached.found_at != 0 ? w.detached.found_at - 1 : static_cast<std::uint32_t>(w.random() % n);
   for (std::uint32_t i = 0; i <= n; ++i) {
     detached_queue& from = i == n ? outside_ : everybody_[(first + i) % n].detached.queue;
-    if (!from.may_have_tasks()) continue;
-    if (detached_task* const t = take_half(w, from, nullptr)) return t;
+    if (detached_task* const t = take_half(w, from, nullptr)) {
+      w.detached.found_at = from.number;
+      return t;
+    }
   }
+  w.detached.found_at = 0;
   return nullptr;
 }
 
 // However deeply it is nested: who waits has to run what nobody else does.
 detached_task* injector::take_of(worker& w, group_rest& group) noexcept {
   if (detached_task* const t = take_own(w, &group)) return t;
-  for (detached_lane* lane = group.first_lane(); lane != nullptr; lane = lane->next) {
-    if (!lane->filled.load(std::memory_order_relaxed)) continue;  // [DQ3] a hint
-    if (detached_task* const t = take_half(w, lane->queue, lane)) return t;
-  }
-  return nullptr;
+  detached_task* found = nullptr;
+  group.any_lane([&](detached_lane& lane) {
+    // [DQ3] relaxed: a hint
+    if (&lane.queue != &w.detached.queue && lane.filled.load(std::memory_order_relaxed)) {
+      found = take_half(w, lane.queue, &lane);
+    }
+    return found != nullptr;
+  });
+  return found;
 }
 
 bool injector::acquire(worker& w) noexcept {
@@ -328,7 +354,6 @@ void injector::wait(group_rest& group) {
   if (group.is_over()) return;
   injector& home = group.home;
   home.home_.run([&] { home.wait_as(static_cast<worker&>(*self), group); });
-  group.begin_anew();
 }
 
 void injector::wait_as(worker& w, group_rest& group) noexcept {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include <filch/platform/memory.hpp>
 #include <filch/scheduler.hpp>
@@ -25,8 +26,8 @@ class injector {
   injector(scheduler& home, team& everybody, sleepers& idle) noexcept
       : home_(home), everybody_(everybody), idle_(idle) {}
 
-  /// The calling thread's queue.
-  [[nodiscard]] detached_queue& own_queue() noexcept;
+  /// What a group needs that the calling thread adds a task to. Throws std::bad_alloc.
+  [[nodiscard]] std::unique_ptr<group_rest> make_rest();
   /// Queues a task of the group and wakes somebody for it.
   void push(group_rest& group, detached_task& t) noexcept;
   /// Worker that has run a task: takes it out of its group, which may be gone afterwards.
@@ -57,9 +58,10 @@ class injector {
   class group_wait;
 
   [[nodiscard]] worker* caller() const noexcept;
+  [[nodiscard]] detached_queue& own_queue() noexcept;
   static detached_lane& enter_lane(detached_queue& preferred, group_rest& group) noexcept;
-  void leave_filled(detached_lane& lane, group_rest::counts before) noexcept;
-  void wake_those_who_await(const group_rest* group) noexcept;
+  void add(detached_lane& lane, const detached_queue::row& tasks) noexcept;
+  void wake_waiters_of(const group_rest* group) noexcept;
   void flush(worker& w) noexcept;
   void run(worker& w, detached_task& t) noexcept;
   detached_task* take_own(worker& w, const group_rest* of) noexcept;
@@ -75,7 +77,7 @@ class injector {
   scheduler& home_;
   team& everybody_;
   sleepers& idle_;
-  alignas(64) detached_queue outside_;  ///< of threads that are none of its workers
+  detached_queue outside_{0};  ///< of threads that are none of its workers
 };
 
 }  // namespace filch::detail

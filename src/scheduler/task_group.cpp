@@ -117,7 +117,7 @@ detail::group_rest& task_group::rest() {
   detail::worker_core* const w = detail::self;
   scheduler& home = w == &detail::foreign_worker ? scheduler::default_scheduler() : *w->home;
   detail::injector& tasks = home.core().injected();
-  auto made = std::make_unique<detail::group_rest>(tasks, tasks.own_queue());
+  auto made = tasks.make_rest();
   // [GR2] release: the object; acquire, when it fails: the one that somebody else made first.
   if (!rest_.compare_exchange_strong(rest, made.get(), std::memory_order_release, std::memory_order_acquire)) {
     return *rest;

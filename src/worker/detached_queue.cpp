@@ -1,15 +1,27 @@
 #include "worker/detached_queue.hpp"
 
+#include <filch/platform/ticks.hpp>
+
 #include "platform/clock.hpp"
 #include "platform/thread.hpp"
 
 namespace filch::detail {
 
+bool detached_queue::may_visit() noexcept {
+  if (!may_have_tasks()) return false;
+  const std::uint64_t pause = platform::ticks_of_some_us() / 8;
+  const std::uint64_t now = platform::ticks();
+  std::uint64_t next = next_visit_.load(std::memory_order_relaxed);
+  // Processors whose clocks differ by more do not wait for each other.
+  if (next - now <= pause) return false;
+  // [DQ4] relaxed: a turn; what is in the queue comes with [DQ2].
+  return next_visit_.compare_exchange_strong(next, now + pause, std::memory_order_relaxed, std::memory_order_relaxed);
+}
+
 bool detached_queue::try_enter() noexcept {
-  std::uint64_t seen = word_.load(std::memory_order_relaxed);
+  bool inside = inside_.load(std::memory_order_relaxed);
   // [DQ2] acquire: what is in here, from who left last.
-  return (seen & inside) == 0 &&
-         word_.compare_exchange_strong(seen, seen | inside, std::memory_order_acquire, std::memory_order_relaxed);
+  return !inside && inside_.compare_exchange_strong(inside, true, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
 void detached_queue::enter() noexcept {
@@ -24,14 +36,16 @@ void detached_queue::enter() noexcept {
 }
 
 bool detached_queue::leave() noexcept {
-  // Who is inside is the only one who writes.
-  const bool was_empty = word_.load(std::memory_order_relaxed) < one_task;
-  if (was_empty && size_ != 0) {
-    word_.store(size_ * one_task, std::memory_order_seq_cst);  // [DQ1] before the look for sleepers [SL1]
-    return true;
+  const bool was_filled = told_;
+  const bool filled = size_ != 0;
+  told_ = filled;
+  if (filled && !was_filled) {
+    filled_.store(true, std::memory_order_seq_cst);  // [DQ1] before the look for sleepers [SL1]
+  } else if (!filled && was_filled) {
+    filled_.store(false, std::memory_order_relaxed);  // who is told too late looks in vain
   }
-  word_.store(size_ * one_task, std::memory_order_release);  // [DQ2]
-  return false;
+  inside_.store(false, std::memory_order_release);  // [DQ2]
+  return filled && !was_filled;
 }
 
 bool detached_queue::add(detached_lane& to, row tasks) noexcept {
@@ -44,7 +58,7 @@ bool detached_queue::add(detached_lane& to, row tasks) noexcept {
     to.newer = nullptr;
     (newest_ == nullptr ? oldest_ : newest_->newer) = &to;
     newest_ = &to;
-    to.filled.store(true, std::memory_order_relaxed);  // [DG2] publishes it
+    to.filled.store(true, std::memory_order_seq_cst);  // [DQ3] before the look for waiters [DG3]
   } else {
     to.newest->next = tasks.oldest;
   }
@@ -86,7 +100,9 @@ void detached_queue::unlink(detached_lane& emptied) noexcept {
   emptied.oldest = nullptr;
   (emptied.older == nullptr ? oldest_ : emptied.older->newer) = emptied.newer;
   (emptied.newer == nullptr ? newest_ : emptied.newer->older) = emptied.older;
-  emptied.filled.store(false, std::memory_order_release);  // [DQ3]
+  // [DQ3] release: by who has taken its last task: that worker's activation comes first ([AC1]). Pairs with the load of
+  // a waiter. No exploration catches this: a waiter that sees neither the task nor who runs it asks nobody to share.
+  emptied.filled.store(false, std::memory_order_release);
 }
 
 }  // namespace filch::detail

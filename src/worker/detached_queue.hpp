@@ -6,6 +6,7 @@
 //     instructions, and calls nothing of the program's.
 //  2. The lanes that hold tasks are linked, in the order in which they were filled. So a lane that is empty is known to
 //     its group only, and ends with that.
+//  3. What its owner writes for each task, and what others look at before they enter, are in different cache lines.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +25,14 @@ struct detached_lane {
 
   group_rest& group;
   detached_queue& queue;
-  detached_lane* next = nullptr;  ///< of the same group; constant once the lane is linked
   /// Any thread: does it hold tasks?
-  // [DQ3] release: by who has taken its last task: that worker's activation comes first ([AC1]). Pairs with the acquire
-  // of a waiter. No exploration catches this: a waiter that sees neither the task nor who runs it asks nobody to share.
-  platform::atomic<bool> filled{false};
+  alignas(64) platform::atomic<bool> filled{false};
+  // What of the group has happened here, ever: who is inside counts the tasks that came new, the queue's worker those
+  // that it has run, wherever they came from. The lowest bit of `ended` says that waiters are to be woken.
+  platform::atomic<std::uint64_t> made{0};
+  platform::atomic<std::uint64_t> ended{0};
   // For who is inside.
+  std::uint64_t newest_order = 0;  ///< of those that came new
   detached_task* oldest = nullptr;
   detached_task* newest = nullptr;
   std::size_t size = 0;
@@ -46,15 +49,20 @@ class detached_queue {
     std::size_t size = 0;
   };
 
+  explicit detached_queue(std::uint32_t its_number) noexcept : number(its_number) {}
+
   // Any thread.
 
   /// Are there tasks? Who looks before it sleeps is not told wrongly.
   [[nodiscard]] bool has_tasks() const noexcept {
     // [DQ1] seq_cst: after [SL3] in the one total order; pairs with the store in leave().
-    return word_.load(std::memory_order_seq_cst) >= one_task;
+    return filled_.load(std::memory_order_seq_cst);
   }
   /// The same, as a hint.
-  [[nodiscard]] bool may_have_tasks() const noexcept { return word_.load(std::memory_order_relaxed) >= one_task; }
+  [[nodiscard]] bool may_have_tasks() const noexcept { return filled_.load(std::memory_order_relaxed); }
+  /// Others than the owner, before they enter: has it tasks, as far as is known, and was nobody there just now? However
+  /// many look for tasks, an owner that adds some has its line back for most of the time.
+  [[nodiscard]] bool may_visit() noexcept;
   void enter() noexcept;
   /// False: somebody is inside.
   [[nodiscard]] bool try_enter() noexcept;
@@ -72,16 +80,19 @@ class detached_queue {
   /// At most as many as the lane holds.
   [[nodiscard]] row take_oldest(detached_lane& from, std::size_t count) noexcept;
 
- private:
-  static constexpr std::uint64_t inside = 1;
-  static constexpr std::uint64_t one_task = 2;
+  const std::uint32_t number;  ///< of its worker, counted from 1; 0: of all other threads
 
+ private:
   void unlink(detached_lane& emptied) noexcept;
 
-  platform::atomic<std::uint64_t> word_{0};  ///< twice the number of tasks, and whether somebody is inside
+  alignas(64) platform::atomic<bool> inside_{false};
+  bool told_ = false;  ///< what filled_ is
   std::uint64_t size_ = 0;
   detached_lane* oldest_ = nullptr;
   detached_lane* newest_ = nullptr;
+  // For who looks from outside.
+  alignas(64) platform::atomic<bool> filled_{false};  ///< are there tasks? Written by who is inside
+  platform::atomic<std::uint64_t> next_visit_{0};     ///< ticks
 };
 
 }  // namespace filch::detail

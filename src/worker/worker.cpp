@@ -48,6 +48,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
       number(own_number),
       common(of_all),
       activations(slots_in(stack_bytes)),
+      detached(own_number),
       seed_(platform::random_seed(own_number)) {
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<slot*>(stack_.data());

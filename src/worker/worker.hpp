@@ -103,10 +103,14 @@ class search_part {
 
 /// Of detached tasks, what each worker has: docs/protocols/injector.md.
 struct detached_part {
-  alignas(64) detached_queue queue;  ///< any thread
+  explicit detached_part(std::uint32_t worker_number) noexcept : queue(worker_number + 1) {}
+
+  detached_queue queue;  ///< any thread
   // Owner only: tasks that it has run and not told their group yet, and that group.
   std::uint64_t ended = 0;
   group_rest* ended_of = nullptr;
+  /// The queue where its last search has found tasks; 0: none has.
+  std::uint32_t found_at = 0;
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
