@@ -33,6 +33,9 @@ template <class Block>
 /// place may have been another kind of iteration.
 inline std::uint64_t chunk_unseen(std::uint64_t left) noexcept { return std::max<std::uint64_t>(1, left / 16); }
 
+/// Longer chunks of a short loop end at multiples of this: reductions combine so many leaves at once.
+inline constexpr std::uint64_t chunk_row = 16;
+
 /// Runs a chunk, and now and then notes how long it took.
 template <class Block>
 void run_chunk_at(chunk_tuner& tuner, const Block& block, std::uint64_t low, std::uint64_t high, std::uint64_t& at,
@@ -179,7 +182,9 @@ std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size
   std::uint64_t low = 0;
   typename Block::values values;
   for (std::uint64_t chunk = least;;) {
-    const std::uint64_t high = low + std::min(chunk, size - low);
+    std::uint64_t high = low + chunk;
+    if (chunk >= chunk_row) high += -high % chunk_row;
+    high = std::min(high, size);
     run_chunk_at(tuner, block, low, high, at, values);
     low = high;
     if (low == size) break;
@@ -187,7 +192,7 @@ std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size
       break;
     // What is left is no longer than what has run: one chunk.
     const std::uint64_t left = size - low;
-    chunk = left <= low ? left : std::max(least, std::min(2 * chunk, std::max(size / 4, (left + 1) / 2)));
+    chunk = left <= low ? left : std::max(least, std::min(4 * chunk, std::max(size / 4, (left + 1) / 2)));
   }
   block.end(w, low, values);
   return low;
