@@ -382,7 +382,7 @@ template <class F>
 void task_group::run_otherwise(F&& f) {
   using body = std::decay_t<F>;
   detail::worker_core& w = *detail::self;
-  if (!on_stack_of(w)) {
+  if (!on_stack_of(w) || detail::is_clogged(w)) [[unlikely]] {
     detail::group_rest& to = rest();  // may throw, and must then do so before the closure is made
     push_detached(to, *new detached_closure<body>(*this, std::forward<F>(f)));
     return;

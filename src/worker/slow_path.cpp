@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
 
 #include "worker/policy.hpp"
 
@@ -68,6 +69,18 @@ bool find_head_again(worker& w, slot& s) noexcept {
 }
 
 }  // namespace
+
+bool is_clogged(const worker_core& w) noexcept {
+  if (w.head.load() != w.end) return false;
+  // Whoever finds the stack full asks this for each task, so some slots stand for all.
+  constexpr std::ptrdiff_t samples = 16;
+  const slot* const floor = w.inner.floor;
+  std::ptrdiff_t joined = 0;
+  for (std::ptrdiff_t i = 0; i < samples && floor != w.end; ++i) {
+    if (floor[(w.end - floor) * i / samples].run.load() == &run_joined) ++joined;
+  }
+  return joined > samples / 2;
+}
 
 void drop_joined(worker_core& core) noexcept {
   auto& w = static_cast<worker&>(core);

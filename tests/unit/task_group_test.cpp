@@ -393,6 +393,30 @@ TEST(task_group, an_exception_on_its_way_out_skips_and_waits) {
   EXPECT_EQ(one.run([] { return std::get<0>(fork_join([] { return 1; }, [] {})); }), 1);
 }
 
+// Two groups that are filled and waited for in turn leave what they have joined below each other's tasks.
+TEST(task_group, two_in_turn_without_end_stay_parallel) {
+  scheduler s({.workers = 2, .stack_bytes = 4096});
+  constexpr std::size_t rounds = 10'000;
+  tests::account tasks(2 * rounds);
+  std::atomic<std::size_t> ran_at_once{0};
+  s.run([&] {
+    const auto owner = std::this_thread::get_id();
+    std::array<task_group, 2> groups;
+    std::size_t adding = 0;  // the owner's
+    for (std::size_t i = 0; i < 2 * rounds; ++i) {
+      adding = i;
+      groups[i / 2 % 2].run([&, i] {
+        tasks.ran(i);
+        if (std::this_thread::get_id() == owner && adding == i) ++ran_at_once;
+      });
+      adding = 2 * rounds;
+      if (i % 2 == 1) groups[(i / 2 + 1) % 2].wait();
+    }
+  });
+  EXPECT_EQ(tasks.first_not(1), tasks.size());
+  EXPECT_LE(ran_at_once, rounds / 100);
+}
+
 TEST(task_group, a_full_stack_runs_tasks_at_once) {
   scheduler s({.workers = 2, .stack_bytes = 4096});
   s.run([] {

@@ -241,6 +241,8 @@ inline bool top_is_joined(const worker_core& w) noexcept {
   const slot* const head = w.head.load();
   return head != w.inner.floor && (head - 1)->run.load() == &run_joined;
 }
+/// Is the stack full, and much of it joined slots of the innermost activation, below tasks that wait for their joins?
+FILCH_API [[gnu::cold, gnu::noinline]] bool is_clogged(const worker_core& w) noexcept;
 /// For contracts: are only joined slots above `s`?
 inline bool only_joined_above(const worker_core& w, const slot* s) noexcept {
   for (const slot* next = w.head.load(); --next > s;) {
