@@ -21,7 +21,7 @@ constexpr std::uint64_t first_detached = std::uint64_t{1} << 63;
 constexpr std::size_t most_at_once = 256;
 
 /// Of all idle workers, about so many look at the queues of others at the same time.
-constexpr std::uint32_t lookers = 8;
+constexpr std::uint32_t lookers = 32;
 
 /// Of those that run, so many are asked in one search for help. With `sender` each may take 20 us.
 constexpr std::size_t most_asked = 8;
