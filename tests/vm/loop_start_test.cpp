@@ -161,7 +161,7 @@ TEST(loop_start, of_which_some_iterations_are_long_is_shared) {
                     for (int i = 0; i < 8; ++i) all.cool(first + i * step);
                     all.run(ns);
                   }),
-              shared + 5 * ms);
+              shared);
   }
 }
 

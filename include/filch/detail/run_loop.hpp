@@ -192,7 +192,7 @@ std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size
       break;
     // What is left is no longer than what has run: one chunk.
     const std::uint64_t left = size - low;
-    chunk = left <= low ? left : std::max(least, std::min(4 * chunk, std::max(size / 4, (left + 1) / 2)));
+    chunk = left <= low ? left : std::max(least, std::min(4 * chunk, size / 4));
   }
   block.end(w, low, values);
   return low;
