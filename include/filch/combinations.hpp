@@ -22,6 +22,16 @@ struct combination {
   std::string_view summary;
 };
 
+/// One way to split loops.
+struct way_to_split {
+  loop_kind kind;
+  std::string_view name;
+  std::string_view summary;
+};
+
+/// All of them, in the order of the documentation; which policies they go with, combinations() says.
+FILCH_API const std::vector<way_to_split>& ways_to_split();
+
 /// The name by which a way to split loops is chosen: "standard", "auto", "lazy_breadth". Empty for `inherited`.
 FILCH_API std::string_view name_of(loop_kind kind);
 

@@ -43,32 +43,28 @@ std::string policies_with(std::string_view option) {
   return text.empty() ? std::string(last) : text + " or " + std::string(last);
 }
 
+const std::vector<way_to_split>& ways_to_split() {
+  using enum loop_kind;
+  static const std::vector<way_to_split> all = {
+      {standard, "standard", "the default: half of the oldest loop is cut off when somebody asks for work"},
+      {lazy_breadth, "lazy_breadth", "half of the oldest loop is offered whenever nothing is (BF-LS, 2014)"},
+      {lazy_depth, "lazy_depth", "half of the innermost loop is offered whenever nothing is (DF-LS, 2014)"},
+      {lazy_depth2, "lazy_depth2", "the same whenever fewer than two pieces are on offer (DF2-LS, 2014)"},
+      {automatic, "auto", "halved into 4 P chunks; a stolen one into at least 4 more (AP)"},
+      {simple, "simple", "halved down to the grain at once (SP)"},
+      {work_first, "work_first",
+       "one descriptor for all that is left; whoever takes it runs one chunk and passes it on"},
+      {help_first, "help_first", "one task for each chunk, all made before the first runs"},
+      {fixed, "static", "P equal parts, made at once"},
+      {dynamic, "dynamic", "chunks of the grain, handed out one after the other"},
+  };
+  return all;
+}
+
 std::string_view name_of(loop_kind kind) {
-  switch (kind) {
-    case loop_kind::standard:
-      return "standard";
-    case loop_kind::work_first:
-      return "work_first";
-    case loop_kind::help_first:
-      return "help_first";
-    case loop_kind::simple:
-      return "simple";
-    case loop_kind::automatic:
-      return "auto";
-    case loop_kind::lazy_depth:
-      return "lazy_depth";
-    case loop_kind::lazy_depth2:
-      return "lazy_depth2";
-    case loop_kind::lazy_breadth:
-      return "lazy_breadth";
-    case loop_kind::fixed:
-      return "static";
-    case loop_kind::dynamic:
-      return "dynamic";
-    case loop_kind::inherited:
-      break;
-  }
-  return "";
+  const auto& all = ways_to_split();
+  const auto way = std::find_if(all.begin(), all.end(), [&](const way_to_split& each) { return each.kind == kind; });
+  return way != all.end() ? way->name : "";
 }
 
 }  // namespace filch

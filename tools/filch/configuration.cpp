@@ -57,7 +57,8 @@ void require_join(std::string_view join) {
 }
 
 void require_loop(std::string_view loop) {
-  const std::vector<std::string_view> known = names_of(known_loops());
+  std::vector<std::string_view> known;
+  std::ranges::transform(ways_to_split(), std::back_inserter(known), &way_to_split::name);
   require_known("loop", loop, known, fmt::format("loops are {}", fmt::join(known, ", ")));
 }
 
@@ -154,15 +155,6 @@ std::string describe(const configuration& config) {
     name += fmt::format("/{}/{}/{}", config.policy, config.join, config.loop);
   }
   return fmt::format("{} with {} worker{}", name, config.workers, config.workers == 1 ? "" : "s");
-}
-
-std::vector<loop_kind> known_loops() {
-  std::vector<loop_kind> known;
-  for (const combination& each : combinations()) {
-    std::ranges::copy_if(each.loops, std::back_inserter(known),
-                         [&](loop_kind kind) { return std::ranges::find(known, kind) == known.end(); });
-  }
-  return known;
 }
 
 // A policy that was left open is the library's to check.

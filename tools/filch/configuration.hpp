@@ -45,9 +45,6 @@ std::string_view runner_name(bench::runner runner);
 /// For messages: "filch/lace/leapfrog/auto with 2 workers", "serial".
 std::string describe(const configuration& config);
 
-/// The ways of splitting loops that some policy goes with, in the order of the documentation.
-std::vector<loop_kind> known_loops();
-
 /// The filch settings that were asked for; what is absent is left to the environment and the library.
 struct filch_settings {
   std::optional<std::string> policies{};  ///< comma separated

@@ -28,34 +28,6 @@ namespace {
 using nlohmann::ordered_json;
 using enum text_table::align;
 
-std::string_view summary_of(loop_kind kind) {
-  switch (kind) {
-    case loop_kind::standard:
-      return "the default: half of the oldest loop is cut off when somebody asks for work";
-    case loop_kind::work_first:
-      return "one descriptor for all that is left; whoever takes it runs one chunk and passes it on";
-    case loop_kind::help_first:
-      return "one task for each chunk, all made before the first runs";
-    case loop_kind::simple:
-      return "halved down to the grain at once (SP)";
-    case loop_kind::automatic:
-      return "halved into 4 P chunks; a stolen one into at least 4 more (AP)";
-    case loop_kind::lazy_depth:
-      return "half of the innermost loop is offered whenever nothing is (DF-LS, 2014)";
-    case loop_kind::lazy_depth2:
-      return "the same whenever fewer than two pieces are on offer (DF2-LS, 2014)";
-    case loop_kind::lazy_breadth:
-      return "half of the oldest loop is offered whenever nothing is (BF-LS, 2014)";
-    case loop_kind::fixed:
-      return "P equal parts, made at once";
-    case loop_kind::dynamic:
-      return "chunks of the grain, handed out one after the other";
-    case loop_kind::inherited:
-      break;
-  }
-  return "";
-}
-
 std::vector<std::string_view> policies_that_split(loop_kind kind) {
   std::vector<std::string_view> names;
   for (const combination& each : combinations()) {
@@ -91,9 +63,9 @@ std::string policies_text() {
 
 std::string loops_text() {
   text_table table({{"loop", left}, {"policies", left}, {"summary", left}});
-  for (const loop_kind each : known_loops()) {
-    table.add_row({std::string{name_of(each)}, fmt::format("{}", fmt::join(policies_that_split(each), " ")),
-                   std::string{summary_of(each)}});
+  for (const way_to_split& each : ways_to_split()) {
+    table.add_row({std::string{each.name}, fmt::format("{}", fmt::join(policies_that_split(each.kind), " ")),
+                   std::string{each.summary}});
   }
   return table.to_string();
 }
@@ -148,9 +120,9 @@ std::string list_json() {
                                 {"default_loop", name_of(each.default_loop)},
                                 {"loops", loops}});
   }
-  for (const loop_kind each : known_loops()) {
+  for (const way_to_split& each : ways_to_split()) {
     json["loops"].push_back(
-        {{"name", name_of(each)}, {"summary", summary_of(each)}, {"policies", policies_that_split(each)}});
+        {{"name", each.name}, {"summary", each.summary}, {"policies", policies_that_split(each.kind)}});
   }
   for (const machine_name& each : machines()) {
     json["machines"].push_back({{"name", each.name}, {"summary", each.summary}});
