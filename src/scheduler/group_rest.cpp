@@ -62,8 +62,9 @@ bool group_rest::is_over() const noexcept {
 
 void group_rest::set_watched(detached_lane& lane, std::uint64_t bit) noexcept {
   std::uint64_t seen = lane.ended.load(std::memory_order_relaxed);
-  // [DG3] release: who waits, for [DG1], so it is written even if it was set. Acquire, since it goes on from here: what
-  // [DG1] has released. seq_cst: before the waiter's look at the lane [DQ3].
+  // [DG3] release: who waits, for who counts ends in this word; so it is written even if it was set. seq_cst: before the
+  // waiter's last look at the lane, [DQ3]. No exploration catches that: a waiter would have to miss what was there before
+  // its last pause, after which explorations show it everything.
   while (!lane.ended.compare_exchange_weak(seen, seen - seen % one_task + bit, std::memory_order_seq_cst,
                                            std::memory_order_relaxed)) {
   }
@@ -71,7 +72,8 @@ void group_rest::set_watched(detached_lane& lane, std::uint64_t bit) noexcept {
 
 void group_rest::watch() noexcept {
   const std::lock_guard lock(mutex_);
-  // [DG4] seq_cst: before the look for lanes; pairs with the load of who makes one.
+  // [DG4] seq_cst: before the look for lanes; pairs with the load of who makes one. No exploration catches this: a lane
+  // would have to be made between the waiter's last pause and its sleep.
   watchers_.store(watchers_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
   any_lane([](detached_lane& lane) {
     set_watched(lane, watched);

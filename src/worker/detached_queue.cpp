@@ -58,7 +58,8 @@ bool detached_queue::add(detached_lane& to, row tasks) noexcept {
     to.newer = nullptr;
     (newest_ == nullptr ? oldest_ : newest_->newer) = &to;
     newest_ = &to;
-    to.filled.store(true, std::memory_order_seq_cst);  // [DQ3] before the look for waiters [DG3]
+    // [DQ3] seq_cst: before the look for waiters, [DG3]. No exploration catches this: as there.
+    to.filled.store(true, std::memory_order_seq_cst);
   } else {
     to.newest->next = tasks.oldest;
   }
