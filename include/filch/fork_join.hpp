@@ -228,7 +228,7 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
   if (platform::is_above(w->guard, s)) [[unlikely]]
     return {std::forward<result_of<F>>(first), branch::join(*w, *s)};
   if (w->must_attend(s)) [[unlikely]]
-    attend(*w);
+    attend(*w);  // which leaves free slots as they are
   result_of<G> second = detail::call(offered.take_back(*s));
   // So that the call is not the last thing: of a recursion gcc would make a loop around the first call, which keeps more
   // in registers that calls have to save, and takes a fifth longer.

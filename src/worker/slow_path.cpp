@@ -70,14 +70,14 @@ bool find_head_again(worker& w, slot& s) noexcept {
 
 }  // namespace
 
-bool is_clogged(const worker_core& w) noexcept {
-  if (w.head.load() != w.end) return false;
+bool is_mostly_joined(const worker_core& w) noexcept {
   // Whoever finds the stack full asks this for each task, so some slots stand for all.
   constexpr std::ptrdiff_t samples = 16;
   const slot* const floor = w.inner.floor;
+  const std::ptrdiff_t size = w.head.load() - floor;
   std::ptrdiff_t joined = 0;
-  for (std::ptrdiff_t i = 0; i < samples && floor != w.end; ++i) {
-    if (floor[(w.end - floor) * i / samples].run.load() == &run_joined) ++joined;
+  for (std::ptrdiff_t i = 0; i < samples && size != 0; ++i) {
+    if (floor[size * i / samples].run.load() == &run_joined) ++joined;
   }
   return joined > samples / 2;
 }

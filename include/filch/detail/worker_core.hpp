@@ -241,8 +241,10 @@ inline bool top_is_joined(const worker_core& w) noexcept {
   const slot* const head = w.head.load();
   return head != w.inner.floor && (head - 1)->run.load() == &run_joined;
 }
-/// Is the stack full, and much of it joined slots of the innermost activation, below tasks that wait for their joins?
-FILCH_API [[gnu::cold, gnu::noinline]] bool is_clogged(const worker_core& w) noexcept;
+/// Is most of what the innermost activation has on the stack joined slots?
+FILCH_API [[gnu::cold, gnu::noinline]] bool is_mostly_joined(const worker_core& w) noexcept;
+/// Is the stack full, and most of that joined slots, below tasks that wait for their joins?
+inline bool is_clogged(const worker_core& w) noexcept { return w.head.load() == w.end && is_mostly_joined(w); }
 /// For contracts: are only joined slots above `s`?
 inline bool only_joined_above(const worker_core& w, const slot* s) noexcept {
   for (const slot* next = w.head.load(); --next > s;) {
