@@ -110,7 +110,7 @@ detached_lane* group_rest::make_lane(detached_queue& in) noexcept {
   auto* const made = new (std::nothrow) detached_lane(*this, in);
   if (made == nullptr) return nullptr;
   add_lane(*made);
-  if (watchers_.load(std::memory_order_seq_cst) != 0) set_watched(*made, watched);
+  if (watchers_.load(std::memory_order_seq_cst) != 0) set_watched(*made, watched);  // [DG4] after the lane
   return made;
 }
 
