@@ -56,6 +56,33 @@ TEST(fork_join, passes_references_and_move_only_results) {
   EXPECT_EQ(&std::get<1>(reversed), &x);
 }
 
+/// Bytes that may be copied, but not moved.
+struct only_copied {
+  explicit only_copied(int is) : value(is) {}
+  ~only_copied() = default;
+  only_copied(const only_copied&) = default;
+  only_copied(only_copied&&) = delete;
+  only_copied& operator=(const only_copied&) = delete;
+  only_copied& operator=(only_copied&&) = delete;
+  int operator()() const { return value; }
+  int value;
+};
+/// Neither.
+struct stays : only_copied {
+  using only_copied::only_copied;
+  stays(const stays&) = delete;
+};
+
+TEST(fork_join, takes_callables_that_cannot_be_moved) {
+  const auto body = [] {
+    EXPECT_EQ(fork_join(only_copied(1), only_copied(2)), std::tuple(1, 2));
+    EXPECT_EQ(fork_join(stays(1), stays(2)), std::tuple(1, 2));
+    EXPECT_EQ(fork_join(stays(1), only_copied(2), stays(3)), std::tuple(1, 2, 3));
+  };
+  body();
+  scheduler({.workers = 2}).run(body);
+}
+
 TEST(fork_join, takes_lvalues_function_pointers_and_move_only_callables) {
   auto lvalue = [] { return 1; };
   int (*pointer)() = [] { return 2; };
