@@ -15,9 +15,8 @@ group_rest::group_rest(injector& of, std::uint32_t queues, detached_queue& first
 }
 
 group_rest::~group_rest() {
-  any_lane([this](const detached_lane& lane) {
+  each_lane([this](const detached_lane& lane) {
     if (&lane != &own_lane_) delete &lane;
-    return false;
   });
 }
 
@@ -49,13 +48,11 @@ bool group_rest::count_ended(const detached_queue& of, std::uint64_t count) noex
 bool group_rest::is_over() const noexcept {
   // First those that have ended: who sees a task's end sees also that it was made, and what it has made.
   std::uint64_t pending = 0;
-  any_lane([&](const detached_lane& lane) {
+  each_lane([&](const detached_lane& lane) {
     pending -= lane.ended.load(std::memory_order_acquire) / one_task;  // [DG1]
-    return false;
   });
-  any_lane([&](const detached_lane& lane) {
+  each_lane([&](const detached_lane& lane) {
     pending += lane.made.load(std::memory_order_relaxed);  // [DG2] relaxed: acquired by [DG1]
-    return false;
   });
   return pending == 0;
 }
@@ -75,10 +72,7 @@ void group_rest::watch() noexcept {
   // [DG4] seq_cst: before the look for lanes; pairs with the load of who makes one. No exploration catches this: a lane
   // would have to be made between the waiter's last pause and its sleep.
   watchers_.store(watchers_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
-  any_lane([](detached_lane& lane) {
-    set_watched(lane, watched);
-    return false;
-  });
+  each_lane([](detached_lane& lane) { set_watched(lane, watched); });
 }
 
 void group_rest::unwatch() noexcept {
@@ -86,10 +80,7 @@ void group_rest::unwatch() noexcept {
   const std::uint32_t others = watchers_.load(std::memory_order_relaxed) - 1;
   watchers_.store(others, std::memory_order_relaxed);
   if (others != 0) return;
-  any_lane([](detached_lane& lane) {
-    set_watched(lane, 0);
-    return false;
-  });
+  each_lane([](detached_lane& lane) { set_watched(lane, 0); });
 }
 
 void group_rest::add_lane(detached_lane& lane) noexcept {

@@ -75,6 +75,15 @@ class group_rest {
 
   injector& home;
 
+  /// The same for all of them.
+  template <class F>
+  void each_lane(F f) const noexcept {
+    any_lane([&](detached_lane& lane) {
+      f(lane);
+      return false;
+    });
+  }
+
  private:
   static constexpr std::uint64_t watched = 1;
   static constexpr std::uint64_t one_task = 2;
