@@ -29,7 +29,7 @@ void sleepers::announce(worker& w) noexcept {
   // The word first: who sees the count must find somebody to wake. relaxed: released by the next line.
   w.sleep.state.store(sleep_state::asleep, std::memory_order_relaxed);
   latest_.store(w.number, std::memory_order_relaxed);  // a hint
-  // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DB1]) in the one total order; pairs with [SL1].
+  // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DQ1]) in the one total order; pairs with [SL1].
   const std::uint64_t own = one_searching + (w.search.forget() ? one_sent : 0);
   counts_.fetch_add(one_sleeping - own, std::memory_order_seq_cst);
 }
