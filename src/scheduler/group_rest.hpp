@@ -21,9 +21,9 @@ class injector;
 
 class group_rest {
  public:
-  static constexpr std::uint32_t most_lanes = 512;
+  static constexpr std::uint32_t most_queues = 512;
 
-  /// Queues with numbers below `queues`, at most `most_lanes`, will have lanes; `first`, of these, has one at once, in
+  /// Queues with numbers below `queues`, at most `most_queues`, will have lanes; `first`, of these, has one at once, in
   /// which the tasks of all others are.
   group_rest(injector& of, std::uint32_t queues, detached_queue& first);
   ~group_rest();
@@ -73,8 +73,6 @@ class group_rest {
     return false;
   }
 
-  injector& home;
-
   /// The same for all of them.
   template <class F>
   void each_lane(F f) const noexcept {
@@ -84,6 +82,8 @@ class group_rest {
     });
   }
 
+  injector& home;
+
  private:
   static constexpr std::uint64_t watched = 1;
   static constexpr std::uint64_t one_task = 2;
@@ -92,8 +92,8 @@ class group_rest {
   static void set_watched(detached_lane& lane, std::uint64_t bit) noexcept;
 
   const std::uint32_t queues_;
-  std::unique_ptr<platform::atomic<detached_lane*>[]> lanes_;              ///< by the queue's number
-  std::array<platform::atomic<std::uint64_t>, most_lanes / 64> in_use_{};  ///< a bit for each of these
+  std::unique_ptr<platform::atomic<detached_lane*>[]> lanes_;               ///< by the queue's number
+  std::array<platform::atomic<std::uint64_t>, most_queues / 64> in_use_{};  ///< a bit for each of these
   detached_lane own_lane_;
   platform::atomic<std::uint32_t> watchers_{0};  ///< waiters that sleep, or are about to; written under the lock
   platform::mutex mutex_;                        ///< for exceptions, and watching

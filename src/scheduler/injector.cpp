@@ -120,7 +120,7 @@ worker* injector::caller() const noexcept {
 
 std::unique_ptr<group_rest> injector::make_rest() {
   detached_queue& own = own_queue();
-  const std::uint32_t queues = std::min(everybody_.most() + 1, group_rest::most_lanes);
+  const std::uint32_t queues = std::min(everybody_.most() + 1, group_rest::most_queues);
   return std::make_unique<group_rest>(*this, queues, own.number < queues ? own : outside_);
 }
 
