@@ -127,9 +127,11 @@ class FILCH_API task_group {
   template <class F>
   [[gnu::noinline]] void run_otherwise(F&& f);
   template <class Closure, class Stored>
-  void push(detail::worker_core& w, Stored&& stored) noexcept;
+  void push(detail::worker_core& w, detail::slot* head, Stored&& stored) noexcept;
   template <class F>
   void push_built(detail::worker_core& w, F&& f);
+  void begin_run_at(detail::worker_core& w, detail::slot* head) noexcept;
+  detail::slot* begin_run(detail::worker_core& w, detail::slot* head) noexcept;
   void add_slot(detail::worker_core& w, detail::slot& s, detail::task_function function) noexcept;
   detail::slot* take_off(const detail::worker_core& w, detail::slot* newest) noexcept;
   detail::slot* take_off_newest(detail::worker_core& w, detail::slot* newest) noexcept;
@@ -137,6 +139,7 @@ class FILCH_API task_group {
   static void end_detached(detail::detached_task& t) noexcept;
   void record(std::uint64_t order) noexcept;
 
+  [[nodiscard]] bool is_newest(const detail::worker_core& w, const detail::slot* head) const noexcept;
   void wait_for_newest(detail::worker_core& w) noexcept;
   void wait_on_stack(detail::worker_core& w) noexcept;
   group_status wait_for_rest();
@@ -266,12 +269,25 @@ void task_group::run_at_once(F& f) noexcept {
   run_body(f, [&, n = ran_at_once_++]() noexcept { return order_of(*detail::self->head.load()) + n; });
 }
 
-/// Makes the newest slot, `s`, on which head is, a task of the group.
-inline void task_group::add_slot(detail::worker_core& w, detail::slot& s, detail::task_function function) noexcept {
-  if (&s != last_) {
-    w.begin_run(&s, first_, last_);
-    first_ = &s;
+inline void task_group::begin_run_at(detail::worker_core& w, detail::slot* head) noexcept {
+  w.begin_run(head, first_, last_);
+  first_ = head;
+}
+
+/// Before a push onto what is not the group's newest task: takes joined slots off, and begins a run if the newest is not
+/// the group's then either. The new head.
+inline detail::slot* task_group::begin_run(detail::worker_core& w, detail::slot* head) noexcept {
+  if (head != w.inner.floor && (head - 1)->run.load() == &detail::run_joined) [[unlikely]] {
+    detail::drop_joined(w);
+    head = w.head.load();
+    if (head == last_) return head;
   }
+  begin_run_at(w, head);
+  return head;
+}
+
+/// Makes the newest slot, `s`, on which head is, a task of the group, whose newest run ends there.
+inline void task_group::add_slot(detail::worker_core& w, detail::slot& s, detail::task_function function) noexcept {
   s.run.store(function);
   s.context.store(this);
   last_ = &s + 1;
@@ -290,7 +306,6 @@ inline detail::slot* task_group::take_off(const detail::worker_core& w, detail::
 
 /// The same for the newest slot of all, which goes.
 inline detail::slot* task_group::take_off_newest(detail::worker_core& w, detail::slot* newest) noexcept {
-  assert(w.groups.block_end == newest + 1);
   w.groups.block_end = newest;
   if (newest != first_) return last_ = newest;
   const detail::group_run& ended = w.run_at(newest);
@@ -300,12 +315,12 @@ inline detail::slot* task_group::take_off_newest(detail::worker_core& w, detail:
 }
 
 template <class Closure, class Stored>
-[[gnu::always_inline]] inline void task_group::push(detail::worker_core& w, Stored&& stored) noexcept {
-  if (w.head.load() != last_ && detail::top_is_joined(w)) [[unlikely]]
-    detail::drop_joined(w);
-  detail::slot& s = *w.head.load();
-  Closure::store(s, std::forward<Stored>(stored));
-  add_slot(w, s, &Closure::run);
+[[gnu::always_inline]] inline void task_group::push(detail::worker_core& w, detail::slot* head,
+                                                    Stored&& stored) noexcept {
+  if (head != last_) [[unlikely]]
+    head = begin_run(w, head);
+  Closure::store(*head, std::forward<Stored>(stored));
+  add_slot(w, *head, &Closure::run);
 }
 
 template <class F>
@@ -331,18 +346,27 @@ void task_group::push_built(detail::worker_core& w, F&& f) {
     closure::end_use(w, s);
     return;
   }
+  if (&s != last_) begin_run_at(w, &s);
   add_slot(w, s, &closure::run);
+}
+
+/// Is the group's newest task the newest of its worker, but for joined slots?
+inline bool task_group::is_newest(const detail::worker_core& w, const detail::slot* head) const noexcept {
+  if (head == last_) return true;
+  // Blocks end one by one: there must be none above the task.
+  return std::less<>{}(w.groups.newest_block.load(), last_) && detail::only_joined_above(w, last_ - 1);
 }
 
 inline void task_group::wait_for_newest(detail::worker_core& w) noexcept {
   while (last_ != nullptr) {
+    detail::slot* const head = w.head.load();
     detail::slot* const s = last_ - 1;
-    if (w.head.load() != last_) [[unlikely]]
+    if (!is_newest(w, head)) [[unlikely]]
       return wait_on_stack(w);
     w.head.store(s);
     platform::signal_fence();  // as in fork_join
     if (w.split.load() > s || w.must_attend(s)) [[unlikely]] {
-      w.head.store(s + 1);
+      w.head.store(head);
       return wait_on_stack(w);
     }
     take_off_newest(w, s);
@@ -368,8 +392,9 @@ inline void task_group::run(F&& f) {
   using body = std::decay_t<F>;
   if constexpr (detail::is_plain<body, F>) {
     detail::worker_core& w = *detail::self;
-    if (on_stack_of(w) && !w.must_attend(w.head.load())) [[likely]] {
-      push<plain_closure<body>>(w, f);
+    detail::slot* const head = w.head.load();
+    if (on_stack_of(w) && !w.must_attend(head)) [[likely]] {
+      push<plain_closure<body>>(w, head, f);
     } else {
       run_otherwise(body(f));  // another object, whose address is taken there: f itself is built in the slot
     }
@@ -389,7 +414,7 @@ void task_group::run_otherwise(F&& f) {
   }
   if constexpr (detail::is_plain<body, F>) {
     if (w.head.load() == w.end) return run_at_once(f);
-    push<plain_closure<body>>(w, f);
+    push<plain_closure<body>>(w, w.head.load(), f);
   } else if constexpr (sizeof(body) <= detail::closure_bytes && alignof(body) <= alignof(void*)) {
     if (w.head.load() == w.end) {
       body made(std::forward<F>(f));
@@ -399,7 +424,7 @@ void task_group::run_otherwise(F&& f) {
   } else {
     auto made = std::make_unique<body>(std::forward<F>(f));  // before the look at the stack: it may do anything
     if (w.head.load() == w.end) return run_at_once(*made);
-    push<heap_closure<body>>(w, made.release());
+    push<heap_closure<body>>(w, w.head.load(), made.release());
   }
   if (w.must_attend(w.head.load())) detail::attend(w);
 }

@@ -245,7 +245,7 @@ inline bool top_is_joined(const worker_core& w) noexcept {
 FILCH_API [[gnu::cold, gnu::noinline]] bool is_mostly_joined(const worker_core& w) noexcept;
 /// Is the stack full, and most of that joined slots, below tasks that wait for their joins?
 inline bool is_clogged(const worker_core& w) noexcept { return w.head.load() == w.end && is_mostly_joined(w); }
-/// For contracts: are only joined slots above `s`?
+/// Are only joined slots above `s`?
 inline bool only_joined_above(const worker_core& w, const slot* s) noexcept {
   for (const slot* next = w.head.load(); --next > s;) {
     if (next->run.load() != &run_joined) return false;
