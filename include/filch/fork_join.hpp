@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <filch/config.hpp>
+#include <filch/detail/division.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/scheduler.hpp>
 #include <filch/unit.hpp>
@@ -104,9 +105,10 @@ class branch_in_frame {
     return leave_result<G>(branch.callable(), branch.left_);
   }
   /// The slow join: runs the branch after all, or hands out what the thief has left.
-  [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) {
+  [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) { return finish(join_guarded(w, s), s); }
+  /// After a join of that kind: runs the branch after all, or hands out what was left.
+  static result finish(join_result how, slot& s) {
     branch_in_frame& branch = in(s);
-    const join_result how = join_guarded(w, s);
     if (how == join_result::reclaimed) return detail::call(branch.callable());
     return take_result<result>(how, branch.left_);
   }
@@ -149,8 +151,8 @@ class branch_in_slot {
     G g(in(s));
     return leave_result<G>(std::move(g), s.closure);
   }
-  [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) {
-    const join_result how = join_guarded(w, s);
+  [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) { return finish(join_guarded(w, s), s); }
+  static result finish(join_result how, slot& s) {
     if (how != join_result::reclaimed) return take_result<result>(how, s.closure);
     G g(in(s));  // its own forks will use the slot
     return detail::call(std::move(g));
@@ -187,21 +189,22 @@ struct both_results {
 };
 
 template <class F, class G>
-[[gnu::cold, gnu::noinline]] both_results<F, G> fork_join_otherwise(handed_over<F> f, handed_over<G> g);
+[[gnu::cold, gnu::noinline]] both_results<F, G> fork_join_otherwise(handed_over<F> f, handed_over<G> g, double share);
 
 /// The two-way fork_join that all others are made of. Whoever knows that the thread is a worker says so, not to save
 /// the test: each instantiation then has one caller, and gcc inlines it there, late enough that a recursion through it
 /// is first split at its leaf test. (Forced inlining prevents that and makes fib a quarter slower.)
+/// `share`: of f in the work of both, for a worker that searches.
 template <bool KnownWorker, class F, class G>
-inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
+inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g, double share) {
   worker_core* const w = self;
   using branch = typename branch_of<G>::type;
   branch offered(g);
   slot* const s = w->head.load();
   if (w->must_attend(s)) [[unlikely]] {
-    // No worker, or the stack is full.
-    if (w == &foreign_worker || s == w->end) {
-      auto both = fork_join_otherwise<F, G>(std::forward<F>(f), offered.callable());
+    // No worker, or one that searches; or the stack is full.
+    if (w->diverts || s == w->end) {
+      auto both = fork_join_otherwise<F, G>(std::forward<F>(f), offered.callable(), share);
       return {std::forward<result_of<F>>(both.first), std::forward<result_of<G>>(both.second)};
     }
     offered.put_into(*s);
@@ -237,13 +240,82 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g) {
   return {std::forward<result_of<F>>(first), std::forward<result_of<G>>(second)};
 }
 
+/// f is given to another worker, and g is run here.
 template <class F, class G>
-both_results<F, G> fork_join_otherwise(handed_over<F> f, handed_over<G> g) {
+both_results<F, G> fork_join_given(worker_core& w, division& parts, slot& s, G&& g) {
+  using branch = typename branch_of<F>::type;
+  const auto first = [&]() -> result_of<F> {
+    parts.enter_nothing();
+    const join_result how = join_given(w, s);
+    leave_given(w, s);
+    return branch::finish(how, s);
+  };
+  const auto second = [&]() -> result_of<G> {
+    try {
+      return detail::call(std::forward<G>(g));
+    } catch (...) {
+      static_cast<void>(first());  // it comes first: what it throws is thrown
+      throw;
+    }
+  };
+  result_of<G> later = second();
+  return {first(), std::forward<result_of<G>>(later)};
+}
+
+/// On a worker that searches: what f does is divided by the range's left end, g by what is left of it.
+template <class F, class G>
+both_results<F, G> fork_join_divided(worker_core& w, F&& f, G&& g, double share) {
+  slot& s = *w.head.load();
+  division parts(w, &s);
+  const bool has_room = &s != w.end;
+  if (parts.cut_off(share) && has_room) {
+    typename branch_of<F>::type given(f);
+    given.put_into(s);
+    platform::signal_fence();
+    w.head.store(&s + 1);
+    if (parts.give(s)) {
+      parts.enter_rest();
+      return fork_join_given<F, G>(w, parts, s, std::forward<G>(g));
+    }
+    w.head.store(&s);
+    parts.enter_nothing();
+    result_of<F> first = detail::call(given.callable());
+    parts.enter_rest();
+    return {std::forward<result_of<F>>(first), detail::call(std::forward<G>(g))};
+  }
+  // f is run here, as g will be, which is offered meanwhile.
+  using branch = typename branch_of<G>::type;
+  branch offered(g);
+  if (has_room) {
+    offered.put_into(s);
+    platform::signal_fence();
+    w.head.store(&s + 1);
+  }
+  parts.enter_child();
+  result_of<F> first = [&]() -> result_of<F> {
+    try {
+      return detail::call(std::forward<F>(f));
+    } catch (...) {
+      if (has_room) branch::drop(w, s);
+      throw;
+    }
+  }();
+  parts.enter_rest();
+  if (!has_room) return {std::forward<result_of<F>>(first), detail::call(offered.callable())};
+  w.head.store(&s);
+  platform::signal_fence();
+  if (platform::is_above(w.guard, &s)) return {std::forward<result_of<F>>(first), branch::join(w, s)};
+  return {std::forward<result_of<F>>(first), detail::call(offered.take_back(s))};
+}
+
+template <class F, class G>
+both_results<F, G> fork_join_otherwise(handed_over<F> f, handed_over<G> g, double share) {
   if (self == &foreign_worker) {
     auto [first, second] = scheduler::default_scheduler().run(
-        [&]() { return fork_join_pair<true>(std::forward<F>(f), std::forward<G>(g)); });
+        [&]() { return fork_join_pair<true>(std::forward<F>(f), std::forward<G>(g), share); });
     return {std::forward<result_of<F>>(first), std::forward<result_of<G>>(second)};
   }
+  if (self->diverts) return fork_join_divided<F, G>(*self, std::forward<F>(f), std::forward<G>(g), share);
   if (self->must_attend(nullptr)) attend(*self);
   result_of<F> first = detail::call(std::forward<F>(f));
   return {std::forward<result_of<F>>(first), detail::call(std::forward<G>(g))};
@@ -253,8 +325,9 @@ both_results<F, G> fork_join_otherwise(handed_over<F> f, handed_over<G> g) {
 
 /// Runs f and g, perhaps in parallel, and returns both results as a tuple; a void result becomes `filch::unit`.
 ///
-/// The calling thread runs f at once. Meanwhile an idle worker may run g; otherwise the caller runs it after f. The
-/// function returns on the thread that called it. While it waits for a g that somebody else runs, the caller runs
+/// The calling thread runs f at once. Meanwhile an idle worker may run g; otherwise the caller runs it after f. (Policy
+/// `adws` divides them instead, and may give f to another worker and run g here.) The function returns on the thread
+/// that called it. While it waits for a g that somebody else runs, the caller runs
 /// nothing but parts of that g (unless the scheduler's join is `random`), so a mutex may be held across the call.
 ///
 /// @throws what f or g throws. If both throw, f's exception. A g that has not begun when f throws is not run; one that
@@ -263,16 +336,31 @@ both_results<F, G> fork_join_otherwise(handed_over<F> f, handed_over<G> g) {
 /// @par Thread safety any thread; a thread outside of every scheduler runs it in `scheduler::default_scheduler()`.
 template <class F, class G>
 inline auto fork_join(F&& f, G&& g) {
-  return detail::fork_join_pair<false>(std::forward<F>(f), std::forward<G>(g));
+  return detail::fork_join_pair<false>(std::forward<F>(f), std::forward<G>(g), 0.5);
+}
+
+/// How much work each branch of a fork_join has, in any unit: a hint, which policy `adws` divides the workers by.
+struct work {
+  double first = 1;
+  double second = 1;
+};
+
+/// The same with hints.
+/// @throws std::invalid_argument in addition, in builds that check contracts: a hint is negative or no number.
+template <class F, class G>
+inline auto fork_join(work hints, F&& f, G&& g) {
+  const double share = detail::share_of(*detail::self, hints.first, hints.first + hints.second);
+  return detail::fork_join_pair<false>(std::forward<F>(f), std::forward<G>(g), share);
 }
 
 /// Three or more: fork_join(f, g, h) is fork_join(f, { g and h }) with the results in one tuple. Of several exceptions
 /// the one of the leftmost callable is thrown.
 template <class F, class G, class H, class... More>
 inline auto fork_join(F&& f, G&& g, H&& h, More&&... more) {
-  auto [first, rest] = detail::fork_join_pair<false>(std::forward<F>(f), [&]() {
-    return fork_join(std::forward<G>(g), std::forward<H>(h), std::forward<More>(more)...);
-  });
+  constexpr double share = 1.0 / (3 + sizeof...(More));
+  auto [first, rest] = detail::fork_join_pair<false>(
+      std::forward<F>(f),
+      [&]() { return fork_join(std::forward<G>(g), std::forward<H>(h), std::forward<More>(more)...); }, share);
   return std::tuple_cat(std::tuple<detail::result_of<F>>(std::forward<detail::result_of<F>>(first)), std::move(rest));
 }
 

@@ -34,8 +34,9 @@ struct statistics {
   /// something to give while somebody is idle, since its last look. Divided by the attempts it is the communication
   /// delay of the private-deques paper.
   std::uint64_t transfer_wait_ns = 0;
-  std::uint64_t idle_ns = 0;  ///< nanoseconds that workers had no task at all, awake or asleep
-  std::uint64_t wait_ns = 0;  ///< nanoseconds that workers waited for somebody else's part, with nothing to help with
+  std::uint64_t bad_hints = 0;  ///< work hints that were no amounts, or more than was left, and were corrected
+  std::uint64_t idle_ns = 0;    ///< nanoseconds that workers had no task at all, awake or asleep
+  std::uint64_t wait_ns = 0;    ///< nanoseconds that workers waited for somebody else's part, with nothing to help with
 };
 
 }  // namespace filch

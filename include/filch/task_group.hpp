@@ -27,6 +27,7 @@
 #include <utility>
 
 #include <filch/config.hpp>
+#include <filch/detail/division.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/scheduler.hpp>
 
@@ -43,6 +44,7 @@ class task_group;
 namespace detail {
 
 class group_rest;
+class worker;
 
 /// A task of a group that is not on any task stack.
 struct detached_task : task {
@@ -64,6 +66,13 @@ class FILCH_API task_group {
   task_group() noexcept { choose_owner(); }
   /// A group that counts as cancelled as soon as a stop is requested.
   explicit task_group(std::stop_token stop) noexcept : stop_(std::move(stop)) { choose_owner(); }
+  /// A group whose tasks' amounts of work are given with them (`run(f, work)`) and add up to `total`, in any unit: a hint,
+  /// which policy `adws` divides the workers by.
+  /// @throws std::invalid_argument in builds that check contracts: the total is negative or no number.
+  explicit task_group(double total, std::stop_token stop = {}) : total_(total), stop_(std::move(stop)) {
+    if constexpr (detail::checks) static_cast<void>(detail::share_of(*detail::self, 0, total));
+    choose_owner();
+  }
   /// Waits for tasks that were not waited for; while an exception is on its way through that was not when the group was
   /// made, those that have not begun are skipped. Exceptions of tasks are lost here: call wait().
   ~task_group() {
@@ -79,6 +88,13 @@ class FILCH_API task_group {
   ///      stack.
   template <class F>
   void run(F&& f);
+
+  /// The same for a task that does so much of the group's total work: a hint. What no task was said to do is done by
+  /// whoever calls, before it waits.
+  /// @throws std::invalid_argument in addition, in builds that check contracts: the hint is negative, no number, or more
+  ///         than what is left of the total.
+  template <class F>
+  void run(F&& f, double work);
 
   /// Runs tasks of the group until all have finished; runs nothing else (unless the join is `random`). Afterwards the
   /// group can be used again.
@@ -126,10 +142,15 @@ class FILCH_API task_group {
   void run_at_once(F& f) noexcept;
   template <class F>
   [[gnu::noinline]] void run_otherwise(F&& f);
+  template <class F>
+  [[gnu::cold, gnu::noinline]] void run_divided(F&& f, double work);
+  template <class F>
+  bool push_any(detail::worker_core& w, F&& f);
+  detail::division& divided(detail::worker_core& w, double*& work_left);
   template <class Closure, class Stored>
   void push(detail::worker_core& w, detail::slot* head, Stored&& stored) noexcept;
   template <class F>
-  void push_built(detail::worker_core& w, F&& f);
+  bool push_built(detail::worker_core& w, F&& f);
   void begin_run_at(detail::worker_core& w, detail::slot* head) noexcept;
   detail::slot* begin_run(detail::worker_core& w, detail::slot* head) noexcept;
   void add_slot(detail::worker_core& w, detail::slot& s, detail::task_function function) noexcept;
@@ -142,6 +163,7 @@ class FILCH_API task_group {
   [[nodiscard]] bool is_newest(const detail::worker_core& w, const detail::slot* head) const noexcept;
   void wait_for_newest(detail::worker_core& w) noexcept;
   void wait_on_stack(detail::worker_core& w) noexcept;
+  void divide(detail::worker& w, detail::division& tasks) noexcept;
   group_status wait_for_rest();
   detail::group_rest* wait_for_detached();
   [[noreturn]] static void reject_wait();
@@ -157,6 +179,7 @@ class FILCH_API task_group {
   detail::slot* first_ = nullptr;  ///< of its newest run; null: none
   detail::slot* last_ = nullptr;   ///< one past its newest task on the stack; null: none
   platform::atomic<detail::group_rest*> rest_{nullptr};
+  double total_ = 0;               ///< of the hints; 0: none was said
   std::uint64_t ran_at_once_ = 0;  ///< tasks that run() ran itself, mostly because the stack was full
   std::stop_token stop_;
   unsigned int unwinding_ = 0;  ///< exceptions in flight when it was made, since its activation began
@@ -215,27 +238,14 @@ template <class F>
 struct task_group::built_closure {
   static F& in(detail::slot& s) noexcept { return *std::launder(reinterpret_cast<F*>(s.closure)); }
 
-  /// The slot is the newest, of the calling worker, and becomes one in use.
-  static void begin_use(detail::worker_core& w, detail::slot& s) noexcept {
-    s.run.store(&detail::run_in_use);
-    platform::signal_fence();
-    w.head.store(&s + 1);
-  }
-  static void end_use(detail::worker_core& w, detail::slot& s) noexcept {
-    w.head.store(&s);
-    platform::signal_fence();  // as in fork_join
-    if (std::greater<>{}(w.guard.load(), &s)) [[unlikely]]
-      detail::join_guarded(w, s);
-  }
-
   static detail::run_result run(detail::task& t, detail::run_by who) {
     auto& s = static_cast<detail::slot&>(t);
     auto& group = *static_cast<task_group*>(s.context.load());
     detail::worker_core& w = *detail::self;
-    if (who == detail::run_by::owner) begin_use(w, s);
+    if (who == detail::run_by::owner) detail::begin_use(w, s);
     group.run_body(in(s), [&]() noexcept { return order_of(s); });
     std::destroy_at(&in(s));
-    if (who == detail::run_by::owner) end_use(w, s);
+    if (who == detail::run_by::owner) detail::end_use(w, s);
     return detail::run_result::done;
   }
 };
@@ -324,17 +334,17 @@ template <class Closure, class Stored>
 }
 
 template <class F>
-void task_group::push_built(detail::worker_core& w, F&& f) {
+bool task_group::push_built(detail::worker_core& w, F&& f) {
   using body = std::decay_t<F>;
   using closure = built_closure<body>;
   if (detail::top_is_joined(w)) detail::drop_joined(w);
   detail::slot& s = *w.head.load();
   s.context.store(nullptr);
-  closure::begin_use(w, s);
+  detail::begin_use(w, s);
   try {
     ::new (static_cast<void*>(s.closure)) body(std::forward<F>(f));
   } catch (...) {
-    closure::end_use(w, s);
+    detail::end_use(w, s);
     throw;
   }
   w.head.store(&s);
@@ -343,11 +353,12 @@ void task_group::push_built(detail::worker_core& w, F&& f) {
     // The constructor has left tasks of a group above it.
     run_at_once(closure::in(s));
     std::destroy_at(&closure::in(s));
-    closure::end_use(w, s);
-    return;
+    detail::end_use(w, s);
+    return false;
   }
   if (&s != last_) begin_run_at(w, &s);
   add_slot(w, s, &closure::run);
+  return true;
 }
 
 /// Is the group's newest task the newest of its worker, but for joined slots?
@@ -412,21 +423,57 @@ void task_group::run_otherwise(F&& f) {
     push_detached(to, *new detached_closure<body>(*this, std::forward<F>(f)));
     return;
   }
+  if (push_any(w, std::forward<F>(f)) && w.must_attend(w.head.load())) detail::attend(w);
+}
+
+/// Pushes a task onto the stack, whatever its closure is. False: it has run instead, as the stack is full.
+template <class F>
+bool task_group::push_any(detail::worker_core& w, F&& f) {
+  using body = std::decay_t<F>;
   if constexpr (detail::is_plain<body, F>) {
-    if (w.head.load() == w.end) return run_at_once(f);
+    if (w.head.load() == w.end) return run_at_once(f), false;
     push<plain_closure<body>>(w, w.head.load(), f);
+    return true;
   } else if constexpr (sizeof(body) <= detail::closure_bytes && alignof(body) <= alignof(void*)) {
     if (w.head.load() == w.end) {
       body made(std::forward<F>(f));
-      return run_at_once(made);
+      return run_at_once(made), false;
     }
-    push_built(w, std::forward<F>(f));
+    return push_built(w, std::forward<F>(f));
   } else {
     auto made = std::make_unique<body>(std::forward<F>(f));  // before the look at the stack: it may do anything
-    if (w.head.load() == w.end) return run_at_once(*made);
+    if (w.head.load() == w.end) return run_at_once(*made), false;
     push<heap_closure<body>>(w, w.head.load(), made.release());
+    return true;
   }
-  if (w.must_attend(w.head.load())) detail::attend(w);
+}
+
+template <class F>
+inline void task_group::run(F&& f, double work) {
+  detail::worker_core& w = *detail::self;
+  if constexpr (detail::checks) static_cast<void>(detail::share_of(w, work, total_));
+  if (w.diverts && on_stack_of(w) && total_ > 0) [[unlikely]]
+    return run_divided(std::forward<F>(f), work);
+  run(std::forward<F>(f));
+}
+
+// In the paper's order: the calling worker's own child runs before the tasks that come after it.
+template <class F>
+void task_group::run_divided(F&& f, double work) {
+  detail::worker_core& w = *detail::self;
+  double* left = nullptr;
+  detail::division& parts = divided(w, left);
+  const double share = detail::share_of(w, work, *left);
+  *left -= work;
+  if (parts.cut_off(share)) {
+    detail::slot* const before = last_;
+    if (push_any(w, std::forward<F>(f)) && last_ != before) parts.give(*(last_ - 1));
+  } else {
+    std::decay_t<F> made(std::forward<F>(f));
+    parts.enter_child();
+    run_at_once(made);
+  }
+  parts.enter_rest();
 }
 
 }  // namespace filch

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <filch/detail/division.hpp>
 #include <filch/detail/loop_share.hpp>
 #include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/run_loop.hpp>
@@ -143,6 +144,25 @@ bool continue_loop(worker_core& core, loop_share& f) noexcept {
   if (!wait_for_pieces(w, f, whole.kind == loop_kind::dynamic ? nullptr : &f)) return false;
   if (!f.gives) begin_eager(w, f, part_origin::stolen);
   return true;
+}
+
+void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::uint64_t high,
+                 part_origin origin) noexcept {
+  auto& w = static_cast<worker&>(core);
+  division parts(w, &whole);
+  while (w.diverts && high - low > 1) {
+    std::uint64_t size = parts.cut_off_iterations(high - low);
+    size -= size % whole.grain;
+    if (size != 0 && !parts.give(whole, low, low + size)) {
+      parts.enter_nothing();
+      break;
+    }
+    low += size;
+    parts.enter_rest();
+  }
+  parts.enter_nothing();
+  if (low < high) whole.run_part(w, whole, low, high, 0, origin);
+  join_given_parts(w, whole);
 }
 
 void fail_loop(worker_core& core, loop_share& f, std::uint64_t at) noexcept {

@@ -19,13 +19,13 @@ class stealing_policy : public policy, protected steal_source {
  public:
   stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins);
 
-  bool acquire(worker& w) noexcept final;
-  bool help(worker& w, lineage awaited, work_share* adopter) noexcept final;
+  bool acquire(worker& w) noexcept override;
+  bool help(worker& w, lineage awaited, work_share* adopter) noexcept override;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
-  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept final;
+  [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept override;
 
  protected:
-  steal_result take(worker& thief, worker& victim, const lineage* only) noexcept final;
+  steal_result take(worker& thief, worker& victim, const lineage* only) noexcept override;
   steal_result take_any(worker& thief) noexcept final;
 
   /// As take(), tasks of the stack alone, and asking for nothing.
@@ -35,6 +35,8 @@ class stealing_policy : public policy, protected steal_source {
   /// Something was taken from victim.
   virtual void stolen_from(worker& /*victim*/) noexcept {}
 
+  /// Any thread. Is there anything to take from victim? Asks it if there is not.
+  [[nodiscard]] bool shows_work(worker& victim) const noexcept;
   /// A worker other than w, or null when it is alone.
   [[nodiscard]] worker* any_other(worker& w) const noexcept { return victims_->choose(w); }
   /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.
@@ -45,7 +47,6 @@ class stealing_policy : public policy, protected steal_source {
  private:
   template <class Claimed>
   bool run(worker& w, const steal_result& found, Claimed claimed) noexcept;
-  [[nodiscard]] bool shows_work(worker& victim) const noexcept;
   static run_result run_proxy(task& t, run_by who);
 
   std::unique_ptr<victim_selector> victims_;

@@ -5,6 +5,7 @@
 #include "join/leapfrog.hpp"
 #include "join/random_join.hpp"
 #include "join/transitive.hpp"
+#include "policy/adws.hpp"
 #include "policy/chase_lev.hpp"
 #include "policy/lace.hpp"
 #include "policy/lazy.hpp"
@@ -33,6 +34,10 @@ std::unique_ptr<policy> make_lace(policy_parts p) {
 }
 std::unique_ptr<policy> make_lazy(policy_parts p) {
   return std::make_unique<lazy>(std::move(p.victims), std::move(p.join), rule_of(p.loop), p.push_half);
+}
+template <bool Steals>
+std::unique_ptr<policy> make_adws(policy_parts p) {
+  return std::make_unique<adws>(std::move(p.victims), std::move(p.join), p.workers, Steals);
 }
 template <receiver::acquiring How>
 std::unique_ptr<policy> make_receiver(policy_parts p) {
@@ -92,6 +97,16 @@ const std::vector<policy_row>& policy_table() {
        .make = [](policy_parts p) -> std::unique_ptr<policy> {
          return std::make_unique<sender>(std::move(p.victims), std::move(p.join), p.deal_interval_ns, p.steal_half);
        }},
+      {.name = "adws",
+       .summary = "tasks have places: divided by work hints, stolen from close by (Shiina and Taura, 2019)",
+       .loops = {standard},
+       .options = {"interrupt_after_ns"},
+       .make = &make_adws<true>},
+      {.name = "adws_nosteal",
+       .summary = "the same without stealing: tasks are where division has put them",
+       .loops = {standard},
+       .options = {},
+       .make = &make_adws<false>},
   };
   return table;
 }

@@ -22,6 +22,7 @@ struct policy_parts {
   std::unique_ptr<victim_selector> victims;
   std::unique_ptr<join_strategy> join;
   loop_kind loop;
+  int workers;
   bool steal_half;
   bool push_half;
   std::int64_t deal_interval_ns;

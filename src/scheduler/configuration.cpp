@@ -175,6 +175,7 @@ std::unique_ptr<policy> make_policy(const configuration& chosen) {
   return row->make({.victims = std::make_unique<random_victim>(),
                     .join = join->make(),
                     .loop = chosen.loop,
+                    .workers = chosen.workers,
                     .steal_half = chosen.steal_half,
                     .push_half = chosen.push_half,
                     .deal_interval_ns = chosen.deal_interval_ns});

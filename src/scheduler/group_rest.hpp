@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 
+#include <filch/detail/division.hpp>
 #include <filch/platform/memory.hpp>
 #include <filch/task_group.hpp>
 
@@ -83,6 +85,9 @@ class group_rest {
   }
 
   injector& home;
+  // Owner of a group that lies on its C++ stack and has a total, while it divides: how, and what is left of that.
+  std::optional<division> tasks;
+  double work_left = 0;
 
  private:
   static constexpr std::uint64_t watched = 1;

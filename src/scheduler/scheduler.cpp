@@ -45,6 +45,7 @@ attachment::attachment(scheduler& home) {
   worker_ = &w;
   w.begin_on_this_thread();
   w.begin_work();
+  home.core().begin_root(w);
   w.busy.store(false);
 }
 
@@ -52,6 +53,8 @@ attachment::~attachment() {
   auto& w = static_cast<worker&>(*worker_);
   w.busy.store(true);
   if (w.head.load() != w.base) settle(w, w.base);
+  w.range = {};
+  w.diverts = false;
   w.note_nothing();
   self = w.outer != nullptr ? w.outer : &foreign_worker;
   w.home->core().detach(w);

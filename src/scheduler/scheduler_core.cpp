@@ -33,6 +33,7 @@ constexpr std::array counter_pairs{
     counter_pair{&counters::interrupts, &statistics::interrupts},
     counter_pair{&counters::transfer_attempts, &statistics::transfer_attempts},
     counter_pair{&counters::transfer_wait_ns, &statistics::transfer_wait_ns},
+    counter_pair{&counters::bad_hints, &statistics::bad_hints},
 };
 
 statistics total(const team& everybody) {

@@ -33,6 +33,7 @@ class scheduler_core {
   /// Any thread. A worker for the calling thread: the seat when it is free, else a guest.
   /// Throws std::runtime_error when there are too many guests.
   worker& attach();
+  void begin_root(worker& w) noexcept { policy_->begin_root(w); }
   /// The attached thread leaves.
   void detach(worker& w) noexcept;
 

@@ -3,8 +3,10 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <filch/task_group.hpp>
 
@@ -48,7 +50,7 @@ void task_group::end() {
     }
     wait_for_newest(*detail::self);
   }
-  delete wait_for_detached();
+  delete wait_for_detached();  // and the division of its tasks ends
 }
 
 void task_group::reject_wait() {
@@ -72,7 +74,10 @@ group_status task_group::wait_for_rest() {
     lost_exception_.store(false, std::memory_order_relaxed);
     throw std::bad_alloc();
   }
-  if (rest != nullptr) rest->rethrow();
+  if (rest != nullptr) {
+    rest->tasks.reset();
+    rest->rethrow();
+  }
   return status;
 }
 
@@ -80,6 +85,15 @@ group_status task_group::wait_for_rest() {
 void task_group::wait_on_stack(detail::worker_core& core) noexcept {
   auto& w = static_cast<detail::worker&>(core);
   const detail::busy_section here(w);
+  std::optional<detail::division> tasks;  // until all have ended
+  if (w.diverts) [[unlikely]] {
+    detail::division& here_divided = tasks.emplace(w, this);
+    if (total_ > 0) {
+      here_divided.enter_nothing();  // done by run()
+    } else {
+      divide(w, here_divided);
+    }
+  }
   while (last_ != nullptr) {
     detail::drop_joined_above(w, w.inner.floor);
     detail::slot* last = last_;
@@ -87,6 +101,10 @@ void task_group::wait_on_stack(detail::worker_core& core) noexcept {
       if (w.must_attend(last)) [[unlikely]]
         detail::attend(w);
       detail::slot& s = *(last - 1);
+      if (s.run.load() == &detail::run_given_away) [[unlikely]] {
+        detail::await_given(w, s);
+        if (last_ != last) continue;  // it has run here after all, and has added tasks
+      }
       const bool offered = w.split.load() > &s;
       if (w.head.load() == last) {
         last = take_off_newest(w, &s);
@@ -109,6 +127,49 @@ void task_group::wait_on_stack(detail::worker_core& core) noexcept {
     } while (last_ == last && last != nullptr);
   }
   detail::drop_joined_above(w, w.inner.floor);
+}
+
+// A group without a total is divided when it is waited for, each task counting one; none has begun until then.
+void task_group::divide(detail::worker& w, detail::division& tasks) noexcept {
+  std::vector<detail::slot*> all;
+  try {
+    detail::slot* first = first_;
+    for (detail::slot* last = last_; last != nullptr;) {
+      for (detail::slot* s = last; s != first;) all.push_back(--s);
+      const detail::group_run& run = w.run_at(first);
+      last = run.older_last;
+      first = run.older_first;
+    }
+  } catch (const std::bad_alloc&) {
+    return tasks.enter_nothing();
+  }
+  for (std::size_t left = all.size(); left != 0; --left) {
+    detail::slot& s = *all[left - 1];
+    if (tasks.cut_off(1.0 / static_cast<double>(left))) {
+      tasks.give(s);
+      tasks.enter_rest();
+      continue;
+    }
+    tasks.enter_child();
+    if (w.split.load() <= &s) {
+      const auto run = s.run.load();
+      s.run.store(&detail::run_in_use);  // it stays a task of the group, which does nothing any more
+      const detail::open_section task(w);
+      run(s, detail::run_by::in_place);
+    }
+    break;
+  }
+  tasks.enter_nothing();
+}
+
+detail::division& task_group::divided(detail::worker_core& w, double*& work_left) {
+  detail::group_rest& more = rest();
+  if (!more.tasks) {
+    more.tasks.emplace(w, this);
+    more.work_left = total_;
+  }
+  work_left = &more.work_left;
+  return *more.tasks;
 }
 
 detail::group_rest& task_group::rest() {

@@ -27,6 +27,7 @@
 
 namespace filch::detail {
 struct bag_chunk;
+struct given_task;
 
 /// The part of a piece that changes when it is shortened.
 struct piece_start {
@@ -41,6 +42,7 @@ struct alignas(64) piece : task {
   platform::shared<piece_start> starts[2];
   platform::shared<piece_start> taken;  ///< the thief's: the start that holds
   platform::shared<bag_chunk*> chunk;   ///< a bag's piece: what it consists of, instead of the four above
+  platform::shared<given_task*> given;  ///< a given task: what it consists of, instead of all but the number
   // Owner only.
   piece* older;  ///< of the same share
   piece* newer;  ///< a bag's piece

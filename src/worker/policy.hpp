@@ -34,6 +34,17 @@ class policy {
   /// Do owners answer those who ask? Otherwise they offer everything at once.
   [[nodiscard]] virtual bool can_be_asked() const noexcept = 0;
 
+  /// The worker begins a root.
+  virtual void begin_root(worker& /*w*/) noexcept {}
+  /// May a worker take a task back that it has given to another one, and nobody has begun?
+  [[nodiscard]] virtual bool takes_back() const noexcept { return true; }
+
+  /// May any worker take what another one offers?
+  [[nodiscard]] virtual bool steals_anywhere() const noexcept { return true; }
+  /// Any thread. May that sleeper take what the other worker offers? Not wrongly false once it has looked for the last
+  /// time.
+  [[nodiscard]] virtual bool may_come(const worker& /*sleeper*/, const worker& /*to*/) const noexcept { return true; }
+
   /// Worker out of work, searching: tries once to find some, ends the search, and runs it. False: found nothing.
   virtual bool acquire(worker& w) noexcept = 0;
   /// Worker about to sleep: is there work to be taken anywhere? Asks everybody who has some but shows none.

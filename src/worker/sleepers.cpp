@@ -4,6 +4,7 @@
 
 #include "platform/clock.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/policy.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
@@ -32,6 +33,8 @@ void sleepers::announce(worker& w) noexcept {
   // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DQ1]) in the one total order; pairs with [SL1].
   const std::uint64_t own = one_searching + (w.search.forget() ? one_sent : 0);
   counts_.fetch_add(one_sleeping - own, std::memory_order_seq_cst);
+  // [SL14] seq_cst: before the last look for what others bring ([IB2]); pairs with [SL15].
+  w.sleep.announced.store(true, std::memory_order_seq_cst);
 }
 
 bool sleepers::claim(worker& w, const worker* look_at) noexcept {
@@ -51,6 +54,7 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
 }
 
 void sleepers::withdraw(worker& w) noexcept {
+  w.sleep.announced.store(false, std::memory_order_relaxed);  // a late wake-up does no harm
   // When a waker was faster, its token may stay behind; every park is repeated until its reason is gone.
   if (!claim(w)) static_cast<void>(sleep_on(w, interrupter::never));
   w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
@@ -60,6 +64,7 @@ bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
   const bool woken = sleep_on(w, deadline_ns);
   if (woken) {
+    w.sleep.announced.store(false, std::memory_order_relaxed);
     w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));
   } else {
     withdraw(w);
@@ -84,7 +89,9 @@ bool sleepers::wake_any(unsigned most, const worker* look_at) noexcept {
   const std::uint32_t start = latest_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < n && woken < most; ++i) {
     worker& w = team_[(start + i) % n];
-    if (w.sleep.state.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w, look_at)) {
+    if (w.sleep.state.load(std::memory_order_relaxed) != sleep_state::asleep) continue;
+    if (look_at != nullptr && !w.common.policy.may_come(w, *look_at)) continue;
+    if (claim(w, look_at)) {
       latest_.store((start + i + 1) % n, std::memory_order_relaxed);  // for the next one who looks
       w.parker.unpark();
       ++woken;
@@ -100,8 +107,8 @@ void sleepers::offered() noexcept {
 
 void sleepers::offered(worker& by, unsigned parts) noexcept {
   const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
-  // Who was sent elsewhere does not come here.
-  const std::uint64_t coming = searching_in(counts) - sent_in(counts);
+  // Who was sent elsewhere does not come here, nor does who may not.
+  const std::uint64_t coming = by.common.policy.steals_anywhere() ? searching_in(counts) - sent_in(counts) : 0;
   if (sleeping_in(counts) != 0 && coming < parts) {
     if (wake_any(parts - static_cast<unsigned>(coming), &by)) return;
   } else if (counts != 0) {
@@ -114,6 +121,12 @@ void sleepers::offered(worker& by, unsigned parts) noexcept {
 void sleepers::wake(worker& w) noexcept {
   // [SL12] relaxed: who waits while it sleeps, or is about to, has said so after it set its word ([CC1]).
   if (w.sleep.state.load(std::memory_order_relaxed) == sleep_state::asleep && claim(w)) w.parker.unpark();
+}
+
+void sleepers::deliver(worker& w) noexcept {
+  // [SL15] seq_cst: after [IB1]. Who has not announced its sleep looks later. Who has is counted: nobody else may be
+  // claimed, or the counts would be wrong for a moment.
+  if (w.sleep.announced.load(std::memory_order_seq_cst)) wake(w);
 }
 
 std::uint32_t sleepers::hungry() const noexcept {

@@ -51,6 +51,8 @@ class sleepers {
   [[nodiscard]] bool all_but_one() const noexcept;
   /// Something was brought to that worker, by an operation that acquired how the worker said that it waits for such.
   void wake(worker& w) noexcept;
+  /// Something was put where that worker looks before it sleeps, by a sequentially consistent operation.
+  void deliver(worker& w) noexcept;
   /// Wakes everybody: the scheduler stops.
   void wake_all() noexcept;
 

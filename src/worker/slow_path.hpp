@@ -7,6 +7,8 @@
 
 namespace filch::detail {
 
+struct loop_state;
+
 /// Owner, in a busy section. Answers who asks, if anybody does.
 void answer(worker& w) noexcept;
 
@@ -44,5 +46,12 @@ inline void drop_joined_above(worker& w, const slot* to) noexcept {
     }
   }
 }
+
+/// The owner, in a group's wait: waits for a given task, or runs it after all. What its slot holds does nothing from
+/// then on.
+void await_given(worker_core& w, slot& s) noexcept;
+
+/// Waits for the parts of a loop that the worker has given, or runs them after all.
+void join_given_parts(worker& w, const loop_state& whole) noexcept;
 
 }  // namespace filch::detail

@@ -6,8 +6,9 @@
 //     offered -> taken -> done                      a piece of a loop
 //     offered -> offered                            the same, shortened: a new version
 //     offered -> reclaimed                          its owner took it back
+//     given -> taken -> done | failed               a task that was put into another worker's inbox
 //
-// `waiting` may be added to a taken state by the owner, who then sleeps until the task is done.
+// `waiting` may be added to a taken or given state by the owner, who then sleeps until the task is done.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace filch::detail {
 
-enum class task_status : std::uint8_t { pending, taken, batched, reclaimed, done, failed, offered };
+enum class task_status : std::uint8_t { pending, taken, batched, reclaimed, done, failed, offered, given };
 
 struct task_state {
   static constexpr unsigned id_bits = 43;

@@ -59,6 +59,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
   end = base + slots_in(stack_bytes);
   home = &own_home;
   loops.tuners = &own_tuners_;
+  diverts = false;
 }
 
 void worker::begin_on_this_thread() noexcept {
@@ -134,6 +135,9 @@ void worker::run_as_activation(task& t, worker* owner, slot* own_base) noexcept 
   const innermost_part outer_part =
       std::exchange(inner, {.frame = &here, .floor = own_base, .tuner = nullptr, .unwinding = *in_flight});
   innermost_ = &here;
+  // What this runs is not divided, unless it is a given task, which says so itself.
+  const bool outer_diverts = std::exchange(diverts, false);
+  const worker_range outer_range = std::exchange(range, {});
   begin_work();
   run_result result{};
   {
@@ -142,6 +146,9 @@ void worker::run_as_activation(task& t, worker* owner, slot* own_base) noexcept 
   }
   if (head.load() != own_base) settle(*this, own_base);
   if (outer_wait != nullptr) wait.group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
+  range = outer_range;
+  diverts = outer_diverts;
+  if (diverts) raise();
   inner = outer_part;
   innermost_ = here.outer;
   activations.end();
@@ -164,6 +171,23 @@ void worker::run_taken(task& t, worker* owner) noexcept {
     t.state.store(taken, std::memory_order_release);
     return true;
   });
+}
+
+bool worker::run_given(worker& of) noexcept {
+  if (&of == this ? !box.is_filled() : !of.box.shows_task()) return false;
+  const std::uint64_t number_of_this = new_id();
+  slot* const own_base = head.load();
+  activations.begin(number_of_this, index_of(own_base));
+  const std::uint64_t taken = task_state{.status = task_status::taken, .thief = number, .id = number_of_this}.pack();
+  given_task* const g = &of == this ? box.take(taken) : of.box.steal(taken);
+  if (g == nullptr) {
+    activations.end();
+    return false;
+  }
+  count(&of == this ? &counters::migrations : &counters::steals);
+  common.sleepers.end_search(*this, &g->giver);
+  run_as_activation(g->record, &g->giver, own_base);
+  return true;
 }
 
 void worker::begin_detached(const group_rest& group) noexcept {

@@ -19,6 +19,7 @@
 #include "worker/activation_list.hpp"
 #include "worker/detached_queue.hpp"
 #include "worker/idle_time.hpp"
+#include "worker/inbox.hpp"
 #include "worker/piece_pool.hpp"
 #include "worker/task_state.hpp"
 
@@ -53,7 +54,7 @@ struct counters {
   using value = platform::atomic<std::uint64_t>;
   value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, transactions{0},
       synchronizations{0}, coalesced{0}, migrations{0}, parks{0}, interrupts{0}, transfer_attempts{0},
-      transfer_wait_ns{0};
+      transfer_wait_ns{0}, bad_hints{0};
   idle_time idle;     ///< without a task
   idle_time waiting;  ///< for what others run
 };
@@ -62,6 +63,7 @@ struct counters {
 struct sleep_part {
   platform::atomic<sleep_state> state{sleep_state::awake};
   platform::atomic<const worker*> look_at{nullptr};  ///< where its waker has seen work
+  platform::atomic<bool> announced{false};           ///< it is counted as asleep, or was a moment ago
 };
 
 /// Of a worker that waits inside of a task, what its waker looks at.
@@ -222,6 +224,10 @@ class worker : public worker_core {
   void begin_detached(const group_rest& group) noexcept;
   void run_detached(detached_task& t) noexcept;
 
+  /// Worker out of work, searching: runs the next task of its inbox, or one that another one was given for itself, and
+  /// ends the search before. False: there is none.
+  bool run_given(worker& of) noexcept;
+
   /// Runs a batched task unless its owner has taken it back.
   void run_batched(task& t, worker& owner, std::uint64_t expected) noexcept;
 
@@ -252,9 +258,13 @@ class worker : public worker_core {
   std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves
   piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
-  counters counted;         ///< any thread may read
-  search_part search;       ///< owner
-  worker* outer = nullptr;  ///< owner: enclosing worker, if entered from another scheduler's task
+  inbox box;               ///< any thread: what others have given to it
+  steal_range_ref steals;  ///< of the construct that it is in, or was in last; none: nobody steals by ranges
+  platform::atomic<std::uint64_t> reach{0};  ///< any thread: whom it may take from, since it looked for the last time
+  platform::atomic<bool> runs_migrated{false};  ///< a hint, any thread: what it runs was given to it for itself
+  counters counted;                             ///< any thread may read
+  search_part search;                           ///< owner
+  worker* outer = nullptr;                      ///< owner: enclosing worker, if entered from another scheduler's task
   // What a waker looks at, on one cache line.
   alignas(64) sleep_part sleep;  ///< any thread
   wait_part wait;                ///< any thread

@@ -46,6 +46,7 @@ constexpr std::array families{
     family{"asleep", &add_asleep},
     family{"interrupt", &add_interrupts},
     family{"lifecycle", &add_lifecycle},
+    family{"adws", &add_adws},
 };
 
 }  // namespace

@@ -33,10 +33,21 @@ class generator {
   }
 
  private:
+  /// Numbers of programs mean what they meant before there were others.
+  static constexpr int first_policies = 9;
+
+  void divide(options& o) const {
+    o.policy = p_.seed % 2 == 0 ? "adws" : "adws_nosteal";
+    o.loop = {};
+    o.steal_half = o.push_half = false;
+    o.deal_interval_ns = {};
+    if (o.policy == "adws_nosteal") o.interrupt_after_ns = {};
+  }
+
   void choose_schedulers() {
     const int many = dice_.one_in(4) ? 2 : 1;
     for (int k = 0; k < many; ++k) {
-      const combination& c = combinations()[static_cast<std::size_t>(dice_.below(int(combinations().size())))];
+      const combination& c = combinations()[static_cast<std::size_t>(dice_.below(first_policies))];
       options o;
       // Two processors see most of what several do; one worker is a case of its own.
       o.workers = std::min(most_.threads, dice_.one_in(8)   ? 1
@@ -51,6 +62,7 @@ class generator {
       if (interruptible) o.interrupt_after_ns = dice_.one_in(3) ? 20'000 : 0;
       if (o.policy == "sender" && dice_.one_in(2)) o.deal_interval_ns = 1'000;
       o.stack_bytes = dice_.one_in(3) ? 4096 : dice_.one_in(3) ? 16384 : options{}.stack_bytes;
+      if (p_.seed % 5 == 0) divide(o);
       p_.schedulers.push_back(o);
     }
   }

@@ -76,6 +76,7 @@ class repairs {
     const bool promises = uses(p_.body, {kind::lock, kind::guests, kind::enter});
     for (options& o : p_.schedulers) {
       if (promises && o.join == "random") o.join = "transitive";
+      if (promises && o.policy == "adws_nosteal") o.policy = "adws";  // likewise
       if (!wanted_.has("small_stacks")) o.stack_bytes = options{}.stack_bytes;
       if (!wanted_.has("interrupts") && o.interrupt_after_ns) o.interrupt_after_ns = 0;
     }
@@ -86,6 +87,7 @@ class repairs {
         if (loops_.empty()) loops_ = c.loops;
         std::erase_if(loops_,
                       [&](loop_kind k) { return std::find(c.loops.begin(), c.loops.end(), k) == c.loops.end(); });
+        divides_ = divides_ || c.policy == "adws" || c.policy == "adws_nosteal";
         asked_ = asked_ && c.loops.front() == loop_kind::standard;
       }
     }
@@ -120,9 +122,10 @@ class repairs {
       case kind::toss:
         return at.may_throw && wanted_.has("exceptions") ? verdict::keep : verdict::drop;
       case kind::fork:
-        if (n.count <= at.held || !wanted_.has("locks")) n.count = no_rank;
+        // The first branch takes the lock, and the caller, who runs it, gives it back.
+        if (n.count <= at.held || divides_ || !wanted_.has("locks")) n.count = no_rank;
         for (std::size_t k = 0; k < n.parts.size(); ++k) {
-          rules in = at.aside(k == 0);
+          rules in = at.aside(k == 0 && !divides_);
           if (k != 0) in.held = std::max(in.held, n.count);
           repair_block(n.parts[k], in);
         }
@@ -264,6 +267,7 @@ class repairs {
   const features& wanted_;
   std::vector<loop_kind> loops_;  ///< of all schedulers
   bool asked_ = true;             ///< owners of all of them can be asked for work
+  bool divides_ = false;          ///< one of them gives first branches to others
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ SETTINGS = {
 }
 COUNTERS = [
     "steals", "failed_steals", "leaps", "grows", "shrinks", "offers", "splits", "transactions", "synchronizations",
-    "coalesced", "migrations", "parks", "interrupts", "transfer_attempts", "transfer_wait_ns", "idle_ns",
+    "coalesced", "migrations", "parks", "interrupts", "transfer_attempts", "transfer_wait_ns", "bad_hints", "idle_ns",
     "wait_ns",
 ]  # fmt: skip
 

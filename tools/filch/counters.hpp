@@ -15,7 +15,7 @@ struct counter {
   std::uint64_t statistics::* member;
 };
 
-inline constexpr std::array<counter, 17> counters{{{"steals", &statistics::steals},
+inline constexpr std::array<counter, 18> counters{{{"steals", &statistics::steals},
                                                    {"failed_steals", &statistics::failed_steals},
                                                    {"leaps", &statistics::leaps},
                                                    {"grows", &statistics::grows},
@@ -30,6 +30,7 @@ inline constexpr std::array<counter, 17> counters{{{"steals", &statistics::steal
                                                    {"interrupts", &statistics::interrupts},
                                                    {"transfer_attempts", &statistics::transfer_attempts},
                                                    {"transfer_wait_ns", &statistics::transfer_wait_ns},
+                                                   {"bad_hints", &statistics::bad_hints},
                                                    {"idle_ns", &statistics::idle_ns},
                                                    {"wait_ns", &statistics::wait_ns}}};
 

@@ -6,6 +6,7 @@
 #include <stop_token>
 
 #include <filch/detail/bag_share.hpp>
+#include <filch/detail/division.hpp>
 #include <filch/detail/on_worker.hpp>
 #include <filch/detail/run_bag_share.hpp>
 #include <filch/detail/task_counts.hpp>
@@ -51,7 +52,10 @@ loop_status run_adaptive_on(worker_core& w, Task& task, std::size_t budget, bool
 /// Runs the task until nothing of it is left.
 template <class Task>
 loop_status run_adaptive(Task& task, std::size_t budget, bool counted, const std::stop_token* stop = nullptr) {
-  return on_worker([&] { return run_adaptive_on(*self, task, budget, counted, stop); });
+  return on_worker([&] {
+    const search_pause here(*self);
+    return run_adaptive_on(*self, task, budget, counted, stop);
+  });
 }
 
 }  // namespace filch::detail

@@ -3,6 +3,7 @@
 
 #include <stop_token>
 
+#include <filch/detail/division.hpp>
 #include <filch/detail/item_share.hpp>
 #include <filch/detail/on_worker.hpp>
 #include <filch/detail/run_bag_share.hpp>
@@ -50,7 +51,10 @@ loop_status run_bag_on(worker_core& w, item_stack<Item>& items, Body& body, shar
 /// Processes the items, and those that the body adds, until none is left.
 template <class Item, class Body>
 loop_status run_bag(item_stack<Item>& items, Body& body, sharing how, const std::stop_token* stop = nullptr) {
-  return on_worker([&] { return run_bag_on(*self, items, body, how, stop); });
+  return on_worker([&] {
+    const search_pause here(*self);
+    return run_bag_on(*self, items, body, how, stop);
+  });
 }
 
 }  // namespace filch::detail

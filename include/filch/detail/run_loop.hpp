@@ -172,8 +172,10 @@ template <class Block>
 std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size) {
   chunk_tuner& tuner = w.loops.tuners->of(&key_of<Block>);
   if (tuner.nests || size > tuner.chunk.load()) return 0;
-  if (w.must_attend(nullptr)) [[unlikely]]
+  if (w.must_attend(nullptr)) [[unlikely]] {
+    if (w.diverts) return 0;
     attend(w);
+  }
   const bool asked = w.must_attend(nullptr);  // by somebody who is there all the time, for all that is known
   const std::uint64_t since = asked ? platform::ticks() : 0;
   const inside_chunk here(w, tuner);
@@ -218,10 +220,12 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
                    .stop = stop,
                    .kind = kind,
                    .grain_given = grain != 0};
-  if (plain) {
+  if (!plain && stop != nullptr && stop->stop_requested()) return loop_status::stopped;
+  if (w.diverts && kind == loop_kind::standard) [[unlikely]] {
+    run_divided(w, whole, done, size, part_origin::whole);
+  } else if (plain) {
     run_part<Block, true>(w, whole, done, size, 0, part_origin::whole);
   } else {
-    if (stop != nullptr && stop->stop_requested()) return loop_status::stopped;
     run_part<Block, false>(w, whole, 0, size, 0, part_origin::whole);
   }
   if (whole.cut_at.load(std::memory_order_relaxed) != loop_state::nowhere) [[unlikely]]  // [LW1]

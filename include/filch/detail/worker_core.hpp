@@ -25,7 +25,14 @@ class scheduler;
 
 namespace filch::detail {
 
+struct given_task;
 struct work_share;
+
+/// An interval on the line of workers, [right, left), in 32.32 numbers: docs/protocols/adws.md.
+struct worker_range {
+  std::uint64_t right = 0;
+  std::uint64_t left = 0;
+};
 
 /// Consecutive tasks of one group on a task stack, in spawn order. A group has one run while it is the innermost, and
 /// further ones where other tasks lie in between. Adjacent runs, of any groups, are a block. Kept beside the first slot.
@@ -83,6 +90,10 @@ struct alignas(64) worker_core {
   const unsigned int* in_flight = &none_in_flight;  ///< exceptions in flight on its thread
   std::uint64_t newest_id = 0;                      ///< the newest number given to an activation, a loop or a piece
   platform::local<bool> busy{true};                 ///< in the scheduler's own code, which must not be interrupted
+  /// It is no worker, or searches: its attention is raised, and constructs ask on their cold paths what to do instead.
+  bool diverts = true;
+  worker_range range{};         ///< of what it runs; empty: that is not divided
+  given_task* given = nullptr;  ///< the newest that it has given and not joined
 
   /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner
   /// then looks at is ordered by the policy's own operations.
@@ -260,6 +271,20 @@ FILCH_API [[gnu::cold, gnu::noinline]] join_result join_guarded(worker_core& w, 
 /// The owner's own slot `s`, in use so far, is below the guard; the fast path has put head on it. True: it is the
 /// newest and private, and head is on it. False: it stays in use, and head is above it.
 FILCH_API [[gnu::cold, gnu::noinline]] bool regain(worker_core& w, slot& s) noexcept;
+
+/// The slot `s`, the newest, of the calling worker, is in use from now on, and holds no task that anybody could want.
+inline void begin_use(worker_core& w, slot& s) noexcept {
+  s.run.store(&run_in_use);
+  platform::signal_fence();
+  w.head.store(&s + 1);
+}
+/// It is free.
+inline void end_use(worker_core& w, slot& s) noexcept {
+  w.head.store(&s);
+  platform::signal_fence();  // as in fork_join
+  if (std::greater<>{}(w.guard.load(), &s)) [[unlikely]]
+    join_guarded(w, s);
+}
 
 /// Ends an activation whose tasks began at `base`: takes off the joined slots that it left.
 FILCH_API [[gnu::cold, gnu::noinline]] void settle(worker_core& w, slot* base) noexcept;

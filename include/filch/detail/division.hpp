@@ -1,0 +1,105 @@
+// How a worker that searches divides what it runs among the workers of its range (Shiina and Taura 2019, section 4.2):
+// docs/protocols/adws.md.
+//
+// A task's range of workers is divided like its work: the first child gets the left end, so the highest numbers, and
+// belongs to the worker in whose part of the line its right end lies. That is another worker, to which the child is
+// given, or the dividing one itself, which runs it at once.
+#pragma once
+
+#include <cstdint>
+
+#include <filch/config.hpp>
+#include <filch/detail/worker_core.hpp>
+
+namespace filch::detail {
+
+struct loop_state;
+
+/// The division of one construct. It is in the construct's frame; a worker that searches makes it, and has its range
+/// back when it ends.
+class FILCH_API division {
+ public:
+  /// `family`: of the construct, while one of its tasks is waited for.
+  division(worker_core& w, const void* family) noexcept;
+  ~division();
+  division(const division&) = delete;
+  division& operator=(const division&) = delete;
+
+  /// Cuts off the range of the next child, which has that share (0 to 1) of what is left. True: it is another worker's.
+  [[nodiscard]] bool cut_off(double share) noexcept;
+  /// Cuts off the range of the next part of a loop of so many iterations, at a boundary of workers, and says how many
+  /// are in it. 0: what is left is the calling worker's.
+  [[nodiscard]] std::uint64_t cut_off_iterations(std::uint64_t left) noexcept;
+
+  /// Gives the task of a private slot to the child's owner. The slot stays where it is until join_given(). False: there
+  /// is no memory, and it stays a task of the stack.
+  bool give(slot& s) noexcept;
+  /// The same with a part of a loop, until join_given_parts().
+  bool give(loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept;
+
+  /// What the worker runs from now on has the range of the child; or of what is left; or is not divided.
+  void enter_child() noexcept { enter(child_); }
+  void enter_rest() noexcept { enter(rest_); }
+  void enter_nothing() noexcept { enter({}); }
+
+ private:
+  void enter(worker_range range) noexcept;
+
+  worker_core& w_;
+  const void* family_;
+  worker_range whole_;
+  worker_range rest_;
+  worker_range child_{};
+  bool has_steal_range_;
+};
+
+/// Waits for a given task. `reclaimed`: nobody had begun it, and the owner has to run it, from its slot, which is in use
+/// until give_up_slot().
+FILCH_API [[gnu::cold, gnu::noinline]] join_result join_given(worker_core& w, slot& s) noexcept;
+/// Takes the slot of a task off that was given and joined.
+FILCH_API [[gnu::cold, gnu::noinline]] void leave_given(worker_core& w, slot& s) noexcept;
+
+/// What the slot of a given task holds: to thieves an empty task. Its owner waits for it.
+FILCH_API run_result run_given_away(task& t, run_by who);
+
+/// What the calling worker runs meanwhile is not divided: bags and tasks that split themselves, whose parts have no
+/// place in the order of the program.
+class search_pause {
+ public:
+  explicit search_pause(worker_core& w) noexcept : w_(w), paused_(w.diverts && w.range.left != 0) {
+    if (paused_) [[unlikely]]
+      w.diverts = false;
+  }
+  ~search_pause() {
+    if (paused_) [[unlikely]]
+      go_on(w_);
+  }
+  search_pause(const search_pause&) = delete;
+  search_pause& operator=(const search_pause&) = delete;
+
+ private:
+  static void go_on(worker_core& w) noexcept;
+
+  worker_core& w_;
+  bool paused_;
+};
+
+/// The share of a child with so much work, of what is left. In builds that check contracts a hint that is no amount, or
+/// more than what is left, throws std::invalid_argument; else it counts as the nearest that is.
+[[nodiscard]] inline double share_of(worker_core& w, double work, double left);
+FILCH_API [[noreturn, gnu::cold]] void reject_hint(double work, double left);
+FILCH_API [[gnu::cold]] void note_bad_hint(worker_core& w) noexcept;
+
+inline double share_of(worker_core& w, double work, double left) {
+  // Sums of hints are rounded.
+  constexpr double slack = 1e-9;
+  const bool good = work >= 0 && left >= 0 && work <= left * (1 + slack) + slack;
+  if (!good) {
+    if constexpr (checks) reject_hint(work, left);
+    note_bad_hint(w);
+  }
+  if (!(work > 0)) return 0;
+  return work < left ? work / left : 1;
+}
+
+}  // namespace filch::detail

@@ -1,0 +1,120 @@
+#include "policy/adws.hpp"
+
+#include <utility>
+
+#include "worker/sleepers.hpp"
+#include "worker/team.hpp"
+#include "worker/worker_range.hpp"
+
+namespace filch::detail {
+namespace {
+
+worker_range all_of(int workers) noexcept {
+  return {.right = 0, .left = static_cast<std::uint64_t>(workers) * one_worker};
+}
+
+}  // namespace
+
+adws::adws(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, int workers, bool steals)
+    : lace(std::move(victims), std::move(joins), false),
+      steals_(steals),
+      everybody_(steal_range_ref::owner_of(new steal_range(all_of(workers)))) {}
+
+void adws::begin_root(worker& w) noexcept {
+  // A guest's root is nobody's to divide: its worker has no place on the line.
+  if (w.number != 0 || w.common.workers == 1) return;
+  if (steals_) w.steals = steal_range_ref(everybody_.get());
+  w.range = all_of(w.common.workers);
+  w.diverts = true;
+  w.raise();
+}
+
+void adws::answer(worker& w) noexcept {
+  // A search is short, and ends before anything else is given.
+  if (w.diverts) return w.note_nothing();
+  lace::answer(w);
+}
+
+bool adws::may_take(const steal_range& in, const worker& thief, const worker& victim) noexcept {
+  if (in.is_root()) return true;
+  if (!in.contains(thief.number) || !in.contains(victim.number)) return false;
+  return victim.runs_migrated.load(std::memory_order_relaxed) ? in.has_migrated_work(victim.number)
+                                                              : in.has_local_work(victim.number);
+}
+
+worker* adws::choose(worker& thief, const steal_range& in) const noexcept {
+  if (in.is_root()) return any_other(thief);
+  if (!in.contains(thief.number)) return nullptr;
+  const std::uint64_t others = in.left() - in.right();
+  if (others == 0) return nullptr;
+  const auto drawn = in.right() + static_cast<std::uint32_t>(((thief.random() >> 32) * others) >> 32);
+  return &thief.common.team[drawn < thief.number ? drawn : drawn + 1];
+}
+
+bool adws::acquire(worker& w) noexcept {
+  if (w.run_given(w)) return true;
+  if (!steals_) return false;
+  if (steal_range_ref told = w.box.told()) w.steals = std::move(told);
+  steal_range* const current = w.steals ? w.steals.get() : everybody_.get();
+  steal_range* const in = current->outermost_active();
+  const worker* const hinted = w.search.next();
+  if (w.search.is_used_up()) w.common.sleepers.lose_track(w);
+  worker* victim = nullptr;
+  if (in != nullptr) {
+    victim = hinted != nullptr && may_take(*in, w, *hinted) ? &w.common.team[hinted->number] : choose(w, *in);
+  }
+  if (victim != nullptr && in->has_migrated_work(victim->number) && w.run_given(*victim)) return true;
+  bool ran = false;
+  if (victim != nullptr && may_take(*in, w, *victim)) {
+    const steal_result found = lace::take(w, *victim, nullptr);
+    // What the last worker of a range takes is taken from it again by others of the range alone.
+    w.runs_migrated.store(!in->is_root() && !in->has_local_work(w.number), std::memory_order_relaxed);
+    ran = found && run_found(w, found);
+  }
+  if (!ran) w.count(&counters::failed_steals);
+  return ran;
+}
+
+bool adws::may_come(const worker& sleeper, const worker& to) const noexcept {
+  const std::uint64_t reach = sleeper.reach.load(std::memory_order_seq_cst);  // [SR3]
+  return to.number >= reach / one_worker && to.number < reach % one_worker;
+}
+
+bool adws::work_visible(worker& w) noexcept {
+  // Everybody is asked, as in lace.
+  bool visible = w.box.is_filled();
+  if (!steals_) return visible;
+  steal_range* const current = w.steals ? w.steals.get() : everybody_.get();
+  const steal_range* const in = current->outermost_active();
+  if (in == nullptr) {
+    w.reach.store(0, std::memory_order_relaxed);  // whoever gives it reach tells it
+    return visible;
+  }
+  const std::uint32_t begin = in->is_root() ? 0 : in->right();
+  const std::uint32_t end = in->is_root() ? w.common.team.size() : in->left() + 1;
+  // [SR3] seq_cst: before the last look, so that an offer which it overlooks finds this.
+  w.reach.store(begin * one_worker + (in->is_root() ? one_worker - 1 : end), std::memory_order_seq_cst);
+  for (std::uint32_t i = begin; i < end; ++i) {
+    worker& victim = w.common.team[i];
+    if (&victim == &w) continue;
+    if (in->has_migrated_work(i) && victim.box.shows_task()) visible = true;
+    if (may_take(*in, w, victim) && shows_work(victim)) visible = true;
+  }
+  return visible;
+}
+
+steal_result adws::take(worker& thief, worker& victim, const lineage* only) noexcept {
+  if (thief.steals) {
+    const steal_range* const in = thief.steals->outermost_active();
+    if (in == nullptr || !may_take(*in, thief, victim)) return {};
+  }
+  return lace::take(thief, victim, only);
+}
+
+bool adws::help(worker& w, lineage awaited, work_share* adopter) noexcept {
+  return steals_ && lace::help(w, awaited, adopter);
+}
+
+bool adws::help_visible(worker& w, lineage awaited) noexcept { return steals_ && lace::help_visible(w, awaited); }
+
+}  // namespace filch::detail

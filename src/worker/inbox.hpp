@@ -1,0 +1,80 @@
+// What other workers have given to a worker: a buffer for a task that it is to divide further, and a queue for tasks
+// that are its alone (Shiina and Taura 2019, section 4.2.3).
+//
+// Who takes a task out, under the lock, has it: the worker, or the giver, who takes it back. What a given task consists
+// of is the giver's, which has it until it has joined the task.
+#pragma once
+
+#include <cstdint>
+
+#include <filch/detail/task.hpp>
+#include <filch/detail/worker_core.hpp>
+#include <filch/platform/memory.hpp>
+
+#include "platform/thread.hpp"
+#include "worker/steal_range.hpp"
+
+namespace filch::detail {
+
+struct loop_state;
+struct piece;
+class worker;
+
+struct given_task {
+  piece& record;  ///< of the giver's pool: its state is the task's
+  worker& giver;
+  worker& to;
+  worker_range range;
+  steal_range_ref steals;  ///< of the construct; none: nobody steals
+  const void* family;      ///< of the construct: the group, or the frame
+  slot* s = nullptr;       ///< of the giver's stack; its function is here
+  task_function run = nullptr;
+  loop_state* whole = nullptr;  ///< instead: iterations of that loop
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  given_task* older = nullptr;  ///< of the giver's that are not joined
+  // Under the inbox's lock.
+  given_task* previous = nullptr;
+  given_task* next = nullptr;
+  bool in_box = false;
+};
+
+class inbox {
+ public:
+  inbox() = default;
+  inbox(const inbox&) = delete;
+  inbox& operator=(const inbox&) = delete;
+
+  /// Any thread. `is_root`: the worker is to divide it further, and takes it before all others.
+  void put(given_task& g, bool is_root) noexcept;
+  /// Owner. Takes the next one, whose state becomes `taken`, which says by whom. Null: there is none.
+  [[nodiscard]] given_task* take(std::uint64_t taken) noexcept;
+  /// Any thread. Takes the oldest of those that need not be divided further, as take() does.
+  [[nodiscard]] given_task* steal(std::uint64_t taken) noexcept;
+  /// Any thread. The owner is in that steal range, which has become active.
+  void tell(steal_range& active) noexcept;
+  /// Owner. What it was told last, and has not looked at.
+  [[nodiscard]] steal_range_ref told() noexcept;
+  /// Any thread. Is there something for steal()?
+  [[nodiscard]] bool shows_task() const noexcept { return shows_.load(std::memory_order_relaxed); }
+  /// The giver. False: the task has been taken.
+  [[nodiscard]] bool take_back(given_task& g) noexcept;
+  /// Is anything in it? Who looks before it sleeps is not told wrongly.
+  // [IB2] seq_cst: after [SL3] in the one total order; pairs with [IB1].
+  [[nodiscard]] bool is_filled() const noexcept { return filled_.load(std::memory_order_seq_cst); }
+
+ private:
+  void unlink(given_task& g) noexcept;
+  [[nodiscard]] given_task* take_out(given_task* g, std::uint64_t taken) noexcept;
+  void note_what_is_left() noexcept;
+
+  platform::mutex mutex_;
+  given_task* root_ = nullptr;
+  given_task* first_ = nullptr;
+  given_task* last_ = nullptr;
+  steal_range_ref told_;
+  platform::atomic<bool> filled_{false};
+  platform::atomic<bool> shows_{false};  ///< a hint
+};
+
+}  // namespace filch::detail

@@ -1,0 +1,94 @@
+// Steal ranges (Shiina and Taura 2019, section 4.3): who may take from whom, while and after a search.
+//
+// Each construct that a searching worker divides has one: the workers of its range, and the steal range of the construct
+// around it. It becomes active when the first of these workers is through with its share of the search; then they may
+// take tasks from each other. Of several active ones around each other the outermost counts.
+//
+// All of it is about where work goes, and nothing about what is safe: who looks at an old state takes a task from
+// farther away, or finds none.
+//
+// Thread safety: any thread that has a reference may call anything.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <filch/detail/worker_core.hpp>
+#include <filch/platform/memory.hpp>
+
+namespace filch::detail {
+
+class steal_range {
+ public:
+  /// Of a scheduler as a whole: active unless its own caller's root searches.
+  explicit steal_range(worker_range of) noexcept : steal_range(of, nullptr) { set_active(true); }
+  /// Null: there is no memory, or no range around it.
+  [[nodiscard]] static steal_range* make(worker_range of, steal_range* around) noexcept;
+  steal_range(const steal_range&) = delete;
+  steal_range& operator=(const steal_range&) = delete;
+
+  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }  // [SR1]
+  void drop_reference() noexcept;
+
+  [[nodiscard]] bool is_root() const noexcept { return around_ == nullptr; }
+  /// The one around it; the root: itself.
+  [[nodiscard]] steal_range& around() noexcept { return around_ != nullptr ? *around_ : *this; }
+  [[nodiscard]] bool is_active() const noexcept { return active_.load(std::memory_order_relaxed); }
+  /// Returns what it was.
+  bool set_active(bool active) noexcept { return active_.exchange(active, std::memory_order_relaxed); }
+  /// The outermost active one of this and those around it; null: none is.
+  [[nodiscard]] steal_range* outermost_active() noexcept;
+
+  // Numbers of the first worker, and of the last.
+  [[nodiscard]] std::uint32_t right() const noexcept { return right_; }
+  [[nodiscard]] std::uint32_t left() const noexcept { return left_; }
+  [[nodiscard]] bool contains(std::uint32_t worker) const noexcept { return right_ <= worker && worker <= left_; }
+  /// May who is in the range take what a worker of it has been given for itself, and what that has made? And the rest?
+  [[nodiscard]] bool has_migrated_work(std::uint32_t of) const noexcept { return of != right_ || is_root(); }
+  [[nodiscard]] bool has_local_work(std::uint32_t of) const noexcept { return of != left_ || !left_is_shared_; }
+
+ private:
+  steal_range(worker_range of, steal_range* around) noexcept;
+
+  const std::uint32_t right_;
+  const std::uint32_t left_;
+  const bool left_is_shared_;  ///< the last worker has a place in the next range as well
+  steal_range* const around_;
+  platform::atomic<bool> active_{false};
+  platform::atomic<std::uint32_t> references_{1};
+};
+
+/// A counted reference, or none.
+class steal_range_ref {
+ public:
+  steal_range_ref() = default;
+  /// One more.
+  explicit steal_range_ref(steal_range* to) noexcept : to_(to) {
+    if (to_ != nullptr) to_->add_reference();
+  }
+  /// Takes over the one that make() has returned.
+  [[nodiscard]] static steal_range_ref owner_of(steal_range* made) noexcept {
+    steal_range_ref ref;
+    ref.to_ = made;
+    return ref;
+  }
+  steal_range_ref(steal_range_ref&& from) noexcept : to_(std::exchange(from.to_, nullptr)) {}
+  steal_range_ref& operator=(steal_range_ref&& from) noexcept {
+    std::swap(to_, from.to_);
+    return *this;
+  }
+  steal_range_ref(const steal_range_ref&) = delete;
+  steal_range_ref& operator=(const steal_range_ref&) = delete;
+  ~steal_range_ref() {
+    if (to_ != nullptr) to_->drop_reference();
+  }
+
+  [[nodiscard]] steal_range* get() const noexcept { return to_; }
+  steal_range* operator->() const noexcept { return to_; }
+  explicit operator bool() const noexcept { return to_ != nullptr; }
+
+ private:
+  steal_range* to_ = nullptr;
+};
+
+}  // namespace filch::detail

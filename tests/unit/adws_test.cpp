@@ -1,0 +1,228 @@
+// Work hints, and tasks that are given to other workers. Where they are put: tests/vm/adws_test.cpp.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+
+#include "support.hpp"
+
+namespace filch::tests {
+namespace {
+
+filch::options chosen(const std::string& policy, int workers) {
+  filch::options made;
+  made.policy = policy;
+  made.workers = workers;
+  return made;
+}
+
+class hints : public testing::TestWithParam<configuration> {};
+
+// Whoever pays no attention to hints runs the program as if there were none.
+TEST_P(hints, change_no_results) {
+  scheduler pool(GetParam().options());
+  const auto sum_of = [](const auto& self, int low, int high) -> long {
+    if (high - low == 1) return low;
+    const int first = low + (high - low) / 3 + 1;
+    if (first >= high) return self(self, low, low + 1) + self(self, low + 1, high);
+    auto [a, b] =
+        fork_join(work{1, 2}, [&] { return self(self, low, first); }, [&] { return self(self, first, high); });
+    return a + b;
+  };
+  pool.run([&] {
+    EXPECT_EQ(sum_of(sum_of, 0, 1000), 499'500);
+    std::vector<int> ran(30);
+    task_group g(435);
+    for (std::size_t i = 0; i < ran.size(); ++i) g.run([&, i] { ++ran[i]; }, static_cast<double>(i));
+    g.wait();
+    for (std::size_t i = 0; i < ran.size(); ++i) g.run([&, i] { ++ran[i]; }, static_cast<double>(i));
+    g.wait();
+    EXPECT_THAT(ran, testing::Each(2));
+  });
+  EXPECT_EQ(pool.stats().bad_hints, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(unit, hints, testing::ValuesIn(configurations({1, 3})), name_of);
+
+// What is not an amount, or more than what is left: an error where contracts are checked, else corrected and counted.
+TEST(work_hints, that_are_bad_are_noticed) {
+  for (const std::string policy : {"standard", "adws", "adws_nosteal"}) {
+    scheduler pool(chosen(policy, 2));
+    int ran = 0;
+    std::uint64_t bad = 0;
+    const auto try_it = [&](auto call) {
+      if constexpr (detail::checks) {
+        EXPECT_THROW(pool.run(call), std::invalid_argument);
+      } else {
+        pool.run(call);
+      }
+      ++bad;
+    };
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    try_it([&] { fork_join(work{-1, 1}, [&] { ++ran; }, [] {}); });
+    try_it([&] { fork_join(work{nan, 1}, [&] { ++ran; }, [] {}); });
+    EXPECT_EQ(ran, detail::checks ? 0 : 2);
+    ran = 0;
+    if constexpr (detail::checks) {
+      for (const double work : {-1.0, nan, 3.0}) {
+        pool.run([&] {
+          task_group g(2);
+          g.run([&] { ++ran; }, 1);
+          EXPECT_THROW(g.run([&] { ++ran; }, work), std::invalid_argument);
+          g.wait();
+        });
+      }
+      EXPECT_EQ(ran, 3) << "what was added is run, what was rejected is not";
+      EXPECT_THROW(task_group(-1.0), std::invalid_argument);
+      EXPECT_THROW(task_group{nan}, std::invalid_argument);
+    } else {
+      EXPECT_EQ(pool.stats().bad_hints, bad);
+    }
+  }
+}
+
+TEST(work_hints, of_nothing_are_fine) {
+  for (const std::string policy : {"standard", "adws", "adws_nosteal"}) {
+    scheduler pool(chosen(policy, 3));
+    std::atomic<int> ran{0};
+    pool.run([&] {
+      fork_join(work{0, 0}, [&] { ++ran; }, [&] { ++ran; });
+      fork_join(work{0, 1}, [&] { ++ran; }, [&] { ++ran; });
+      fork_join(work{1, 0}, [&] { ++ran; }, [&] { ++ran; });
+      task_group g(1);
+      for (int i = 0; i < 10; ++i) g.run([&] { ++ran; }, 0);
+      g.run([&] { ++ran; }, 1);
+      g.wait();
+    });
+    EXPECT_EQ(ran, 17);
+    EXPECT_EQ(pool.stats().bad_hints, 0U);
+  }
+}
+
+class placed : public testing::TestWithParam<int> {};
+
+// All constructs inside of each other, each task where division has put it.
+TEST_P(placed, programs_give_the_results_of_serial_code) {
+  scheduler pool(chosen("adws_nosteal", GetParam()));
+  for (int round = 0; round < 20; ++round) {
+    pool.run([&] {
+      std::vector<std::size_t> numbers(5000);
+      parallel_for(std::size_t{0}, numbers.size(), [&](std::size_t i) { numbers[i] = i * 7919 % 5000; });
+      auto [sum, unused] = fork_join(
+          [&] {
+            return parallel_reduce(
+                std::size_t{0}, numbers.size(), std::size_t{0}, [&](std::size_t i) { return numbers[i]; },
+                std::plus<>{});
+          },
+          [&] {
+            std::vector<int> bag{1, 2, 3};
+            for_each_dynamic(bag.begin(), bag.end(), [](int left, feeder<int>& more) {
+              fork_join([] {}, [] {});
+              if (left > 0) more.push(left - 1);
+            });
+          });
+      static_cast<void>(unused);
+      EXPECT_EQ(sum, 4999U * 5000 / 2);
+      std::vector<std::size_t> sorted = numbers;
+      parallel_sort(sorted.begin(), sorted.end());
+      EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+      const auto on_heap = std::make_unique<task_group>();
+      std::atomic<int> ran{0};
+      task_group outer;
+      for (int i = 0; i < 10; ++i) {
+        outer.run([&] {
+          task_group inner(3);
+          inner.run([&] { ++ran; }, 1);
+          inner.run([&] { on_heap->run([&] { ++ran; }); }, 1);
+          outer.run([&] { ++ran; });
+          inner.wait();
+        });
+      }
+      outer.wait();
+      on_heap->wait();
+      EXPECT_EQ(ran, 30);
+    });
+  }
+}
+
+TEST_P(placed, the_first_exception_in_spawn_order_arrives) {
+  for (const std::string policy : {"adws", "adws_nosteal"}) {
+    scheduler pool(chosen(policy, GetParam()));
+    pool.run([&] {
+      EXPECT_THROW(fork_join([] { throw std::runtime_error("first"); }, [] { throw std::logic_error("second"); }),
+                   std::runtime_error);
+      int later = 0;
+      EXPECT_THROW(fork_join([&] { later = 1; }, [] { throw std::logic_error("second"); }), std::logic_error);
+      EXPECT_EQ(later, 1) << "the first branch runs in any case";
+      task_group g(4);
+      for (int i = 0; i < 4; ++i) {
+        g.run(
+            [i] {
+              if (i != 0) throw i;
+            },
+            1);
+      }
+      int caught = 0;
+      try {
+        g.wait();
+      } catch (int which) {
+        caught = which;
+      }
+      EXPECT_EQ(caught, 1);
+      EXPECT_THROW(parallel_for(0, 1000,
+                                [](int i) {
+                                  if (i == 17) throw std::runtime_error("17");
+                                  if (i > 17) throw std::logic_error("another");
+                                }),
+                   std::runtime_error);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(unit, placed, testing::Values(1, 2, 3, 8));
+
+// A lock held across constructs whose parts are given to workers that wait for it.
+TEST(adws, waits_safely) {
+  for (int workers = 2; workers <= 8; workers += 3) {
+    scheduler pool(chosen("adws", workers));
+    std::mutex one;
+    long sum = 0;
+    pool.run([&] {
+      parallel_for(0, 200, [&](int) {
+        const std::lock_guard hold(one);
+        fork_join([&] { ++sum; }, [] {});
+        task_group g(2);
+        g.run([&] { ++sum; }, 2);
+        g.wait();
+        parallel_for(0, 3, [](int) {});
+      });
+    });
+    EXPECT_EQ(sum, 400);
+  }
+}
+
+// One branch is another worker's, so a group on the stack may not be waited for in it; the message says so.
+TEST(adws, wait_in_a_given_branch_is_an_error) {
+  scheduler pool(chosen("adws_nosteal", 2));
+  pool.run([&] {
+    task_group g;
+    g.run([] {});
+    EXPECT_THROW(fork_join([&] { g.wait(); }, [] {}), std::logic_error);
+    g.wait();
+  });
+}
+
+}  // namespace
+}  // namespace filch::tests

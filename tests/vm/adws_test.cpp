@@ -1,0 +1,337 @@
+// Where ADWS puts tasks (Shiina and Taura 2019, section 4.2). The expectation is the paper's rule, computed here; without
+// stealing it must hold exactly, whatever the timing.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iostream>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+#include <filch/platform/work.hpp>
+#include <filch/vm/simulation.hpp>
+
+#include "worker/worker.hpp"
+
+namespace filch::vm {
+namespace {
+
+using testing::ElementsAre;
+
+enum class construct : std::uint8_t { fork, hinted_fork, group, group_with_total, loop, last };
+
+/// A task of a made-up program: its children are those of one construct.
+struct task {
+  construct how{};
+  std::vector<double> work;  ///< of each child
+  double rest = 0;           ///< of a group with total: the caller's own
+  std::vector<task> children;
+  std::size_t id = 0;
+};
+
+task make_task(std::mt19937_64& dice, int depth, std::size_t& ids) {
+  const auto draw = [&](int below) { return std::uniform_int_distribution(0, below - 1)(dice); };
+  task made;
+  made.id = ids++;
+  if (depth == 0 || draw(8) == 0) return made;
+  made.how = static_cast<construct>(draw(static_cast<int>(construct::last)));
+  const bool pair = made.how == construct::fork || made.how == construct::hinted_fork;
+  const int count = pair ? 2 : 1 + draw(5);
+  const bool hinted = made.how == construct::hinted_fork || made.how == construct::group_with_total;
+  for (int i = 0; i < count; ++i) {
+    made.work.push_back(hinted ? draw(4) : 1);
+    // A loop's iterations are leaves.
+    made.children.push_back(make_task(dice, made.how == construct::loop ? 0 : depth - 1, ids));
+  }
+  if (std::accumulate(made.work.begin(), made.work.end(), 0.0) == 0) made.work[0] = 1;
+  if (made.how == construct::group_with_total && draw(3) == 0) made.rest = 1 + draw(3);
+  return made;
+}
+
+/// The paper's rule, in its own terms: the line of workers, whose numbers grow to the left.
+struct line_part {
+  double right;
+  double left;
+};
+
+class placement {
+ public:
+  placement(const task& root, std::size_t tasks, int workers) : owners_(tasks, -1) {
+    place(root, {0, static_cast<double>(workers)}, 0);
+  }
+  [[nodiscard]] const std::vector<int>& owners() const { return owners_; }
+
+ private:
+  static constexpr double tie_down = 0.5 - 1e-6;
+
+  static bool crosses(line_part r) { return r.left > r.right && std::ceil(r.left) - 1 > std::floor(r.right); }
+
+  /// Where the part is divided; at a boundary of workers if that is closer than 1/256.
+  static double divide(line_part r, double share) {
+    const double middle = r.left - (r.left - r.right) * share;
+    const double boundary = std::floor(middle + 0.5);
+    const bool snaps = std::abs(middle - boundary) < 1.0 / 256 && r.right <= boundary && boundary <= r.left;
+    return snaps ? boundary : middle;
+  }
+
+  void place(const task& t, line_part r, int by) {
+    owners_[t.id] = by;
+    if (t.children.empty()) return;
+    if (!crosses(r)) return all_by(t, by);
+    if (t.how == construct::loop) return place_loop(t, 0, t.children.size(), r, by);
+    double left = std::accumulate(t.work.begin(), t.work.end(), t.rest);
+    for (std::size_t i = 0; i < t.children.size(); ++i) {
+      const bool fork = t.how == construct::fork || t.how == construct::hinted_fork;
+      if (fork && i == 1) return place(t.children[i], r, by);  // the continuation
+      const double middle = divide(r, left > 0 ? t.work[i] / left : 0);
+      const int owner = std::max(by, static_cast<int>(std::min(std::floor(middle), std::ceil(r.left) - 1)));
+      place(t.children[i], {middle, r.left}, owner);
+      if (owner == by) {
+        // The other children are put into the local queue.
+        for (std::size_t k = i + 1; k < t.children.size(); ++k) all_by_with(t.children[k], by);
+        return;
+      }
+      r.left = middle;
+      left -= t.work[i];
+    }
+  }
+
+  void place_loop(const task& t, std::size_t low, std::size_t high, line_part r, int by) {
+    while (crosses(r) && high - low > 1) {
+      const double middle = (r.right + r.left) / 2;
+      const double boundary =
+          std::clamp(std::floor(middle + 0.5 - 1.0 / 65536), std::floor(r.right) + 1, std::ceil(r.left) - 1);
+      const double share = (r.left - boundary) / (r.left - r.right);
+      const auto size = static_cast<std::size_t>(static_cast<double>(high - low) * share + tie_down);
+      const int owner = static_cast<int>(boundary);
+      if (size != 0) place_loop(t, low, low + size, {boundary, r.left}, owner);
+      low += size;
+      r.left = boundary;
+    }
+    for (std::size_t i = low; i < high; ++i) owners_[t.children[i].id] = by;
+  }
+
+  void all_by_with(const task& t, int by) {
+    owners_[t.id] = by;
+    all_by(t, by);
+  }
+  void all_by(const task& t, int by) {
+    for (const task& child : t.children) all_by_with(child, by);
+  }
+
+  std::vector<int> owners_;
+};
+
+int this_worker_number() { return static_cast<const detail::worker*>(detail::self)->number; }
+
+class runner {
+ public:
+  explicit runner(std::size_t tasks) : owners_(tasks, -1) {}
+
+  void run(const task& t) {
+    owners_[t.id] = this_worker_number();
+    platform::charge(static_cast<double>(100 + t.id % 7 * 300));
+    if (t.children.empty()) return;
+    const auto& c = t.children;
+    switch (t.how) {
+      case construct::fork:
+        fork_join([&] { run(c[0]); }, [&] { run(c[1]); });
+        break;
+      case construct::hinted_fork:
+        fork_join(work{t.work[0], t.work[1]}, [&] { run(c[0]); }, [&] { run(c[1]); });
+        break;
+      case construct::group: {
+        task_group g;
+        for (const task& child : c) g.run([&] { run(child); });
+        g.wait();
+        break;
+      }
+      case construct::group_with_total: {
+        task_group g(std::accumulate(t.work.begin(), t.work.end(), t.rest));
+        for (std::size_t i = 0; i < c.size(); ++i) g.run([&, i] { run(c[i]); }, t.work[i]);
+        g.wait();
+        break;
+      }
+      case construct::loop:
+      case construct::last:
+        parallel_for(std::size_t{0}, c.size(), [&](std::size_t i) { run(c[i]); });
+        break;
+    }
+  }
+  [[nodiscard]] const std::vector<int>& owners() const { return owners_; }
+
+ private:
+  std::vector<int> owners_;
+};
+
+/// Runs the program in a scheduler of so many workers, on a machine of 64 cores.
+template <class F>
+void run_on(int workers, const std::string& policy, F program) {
+  simulation machine(load_machine("4x16", MACHINES_FOLDER), 1, workers);
+  machine.run([&] {
+    options chosen;
+    chosen.workers = workers;
+    chosen.policy = policy;
+    scheduler pool(chosen);
+    pool.run(program);
+  });
+}
+
+/// The first task, in the order of the program, that ran elsewhere than expected; and those around it.
+std::string difference(const task& t, const std::vector<int>& found, const std::vector<int>& expected) {
+  if (found[t.id] != expected[t.id]) {
+    return "ran on " + std::to_string(found[t.id]) + " instead of " + std::to_string(expected[t.id]);
+  }
+  for (std::size_t i = 0; i < t.children.size(); ++i) {
+    const std::string inside = difference(t.children[i], found, expected);
+    if (inside.empty()) continue;
+    std::string about = "construct " + std::to_string(static_cast<int>(t.how)) + " on " +
+                        std::to_string(expected[t.id]) + ", child " + std::to_string(i) + " of";
+    for (const double work : t.work) about += " " + std::to_string(static_cast<int>(work));
+    return about + " and " + std::to_string(static_cast<int>(t.rest)) + ": " + inside;
+  }
+  return {};
+}
+
+class adws : public testing::TestWithParam<int> {};
+
+TEST_P(adws, puts_tasks_where_the_paper_says) {
+  const int workers = GetParam();
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    std::mt19937_64 dice(seed);
+    std::size_t ids = 0;
+    const task root = make_task(dice, 6, ids);
+    const placement expected(root, ids, workers);
+    run_on(workers, "adws_nosteal", [&] {
+      // Each construct of the root is divided anew.
+      for (int round = 0; round < 3; ++round) {
+        runner found(ids);
+        found.run(root);
+        ASSERT_EQ(difference(root, found.owners(), expected.owners()), "") << "seed " << seed;
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, adws, testing::Values(2, 3, 7, 8, 64));
+
+// Figure 7: eight workers; the root's range is divided in halves, which their leftmost, so lowest, workers divide further.
+TEST(adws_figures, seven) {
+  std::vector<int> leaves(16, -1);
+  std::vector<int> inner(16, -1);
+  const auto divide = [&](const auto& self, std::size_t node) -> void {
+    if (node >= 16) {
+      leaves[node - 16] = this_worker_number();
+      return;
+    }
+    inner[node] = this_worker_number();
+    task_group g(2);
+    g.run([&] { self(self, 2 * node); }, 1);
+    g.run([&] { self(self, 2 * node + 1); }, 1);
+    g.wait();
+  };
+  run_on(8, "adws_nosteal", [&] { divide(divide, 1); });
+  EXPECT_THAT(leaves, ElementsAre(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0));
+  EXPECT_THAT(std::vector<int>(inner.begin() + 1, inner.end()),
+              ElementsAre(0, 4, 0, 6, 4, 2, 0, 7, 6, 5, 4, 3, 2, 1, 0));
+}
+
+// Its fib: the last branch is the caller's own, and code before wait() has the rest of the range.
+TEST(adws_figures, what_is_not_spawned_is_the_callers) {
+  std::vector<int> owners;
+  run_on(3, "adws_nosteal", [&] {
+    const auto divide = [&](const auto& self, int n) -> void {
+      if (n < 2) return owners.push_back(this_worker_number());
+      task_group g(3);
+      g.run([&] { self(self, n - 1); }, 2);
+      self(self, n - 2);
+      g.wait();
+    };
+    divide(divide, 3);  // two thirds are fib(2)'s: workers 1 and 2
+  });
+  std::sort(owners.begin(), owners.end());
+  EXPECT_THAT(owners, ElementsAre(0, 1, 1));
+}
+
+// Rounding in the hints must not give a worker slivers of tasks: 64 equal parts of a whole that is no power of two.
+TEST(adws_figures, equal_parts_have_a_worker_each) {
+  std::vector<int> owners(64, -1);
+  run_on(64, "adws_nosteal", [&] {
+    task_group g(0.3 * 64);
+    for (std::size_t i = 0; i < 64; ++i) g.run([&, i] { owners[i] = this_worker_number(); }, 0.3);
+    g.wait();
+  });
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(owners[static_cast<std::size_t>(i)], 63 - i);
+}
+
+// The second branch waits with a lock for the first one, which has been given to a worker that waits for the lock.
+TEST(adws_locks, may_be_held_across_a_wait) {
+  for (const int workers : {2, 3, 8}) {
+    bool held = false;
+    int ran = 0;
+    run_on(workers, "adws", [&] {
+      const auto need_lock = [&] {
+        while (held) platform::charge(1000);
+      };
+      task_group g(4);
+      for (int i = 0; i < 3; ++i) g.run([&] { need_lock(); }, 1);
+      held = true;
+      task_group inner;
+      inner.run([&] { ++ran; });
+      fork_join([&] { ++ran; }, [&] { ++ran; });
+      parallel_for(0, 10, [&](int) { ++ran; });
+      inner.wait();
+      held = false;
+      g.wait();
+    });
+    EXPECT_EQ(ran, 13) << workers;
+  }
+}
+
+// A tree of tasks of 5 us, without hints.
+TEST(adws_scale, a_balanced_tree) {
+  constexpr int depth = 13;
+  constexpr double task_s = 5e-6;
+  for (const int workers : {7, 16, 64}) {
+    double seconds = 0;
+    run_on(workers, "adws", [&] {
+      const auto tree = [&](const auto& self, int left) -> void {
+        if (left == 0) return platform::charge(task_s * 1e9);
+        fork_join([&] { self(self, left - 1); }, [&] { self(self, left - 1); });
+      };
+      const double begin_s = now_s();
+      tree(tree, depth);
+      seconds = now_s() - begin_s;
+    });
+    const double share = (1 << depth) * task_s / (seconds * workers);
+    RecordProperty("share_" + std::to_string(workers), std::to_string(share));
+    std::cout << workers << " workers: " << share << std::endl;
+    EXPECT_GE(share, 0.8) << workers;
+  }
+}
+
+// Half of the work is not where the hints say: stealing has to mend that.
+TEST(adws_scale, wrong_hints) {
+  constexpr double task_s = 5e-6;
+  double seconds = 0;
+  run_on(64, "adws", [&] {
+    const auto tree = [&](const auto& self, int left, bool heavy) -> void {
+      if (left == 0) return platform::charge((heavy ? 2 : 0.5) * task_s * 1e9);
+      fork_join([&] { self(self, left - 1, heavy); }, [&] { self(self, left - 1, heavy); });
+    };
+    const double begin_s = now_s();
+    fork_join([&] { tree(tree, 12, true); }, [&] { tree(tree, 12, false); });
+    seconds = now_s() - begin_s;
+  });
+  const double share = (1 << 12) * 2.5 * task_s / (seconds * 64);
+  std::cout << share << std::endl;
+  EXPECT_GE(share, 0.7);
+}
+
+}  // namespace
+}  // namespace filch::vm
