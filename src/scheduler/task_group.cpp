@@ -50,7 +50,7 @@ void task_group::end() {
     }
     wait_for_newest(*detail::self);
   }
-  delete wait_for_detached();  // and the division of its tasks ends
+  delete wait_for_detached();
 }
 
 void task_group::reject_wait() {
@@ -62,7 +62,9 @@ void task_group::reject_wait() {
 detail::group_rest* task_group::wait_for_detached() {
   // [GR1] acquire: the object, from [GR2].
   detail::group_rest* const rest = rest_.load(std::memory_order_acquire);
-  if (rest != nullptr) detail::injector::wait(*rest);
+  if (rest == nullptr) return nullptr;
+  detail::injector::wait(*rest);
+  rest->tasks.reset();  // what comes after the group has the task's whole range again
   return rest;
 }
 
@@ -74,10 +76,7 @@ group_status task_group::wait_for_rest() {
     lost_exception_.store(false, std::memory_order_relaxed);
     throw std::bad_alloc();
   }
-  if (rest != nullptr) {
-    rest->tasks.reset();
-    rest->rethrow();
-  }
+  if (rest != nullptr) rest->rethrow();
   return status;
 }
 

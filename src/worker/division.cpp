@@ -248,7 +248,8 @@ division::division(worker_core& core, const void* family) noexcept
   if (around == nullptr) return;
   has_steal_range_ = true;
   // The range of all is the outermost construct's.
-  if (around->is_root() && around->set_active(false)) return;
+  const bool is_outermost = whole_.right == 0 && worker_at(whole_.left - 1) == around->left();
+  if (around->is_root() && is_outermost && around->set_active(false)) return;
   steal_range* const made = steal_range::make(whole_, around);
   if (made == nullptr) {
     has_steal_range_ = false;
