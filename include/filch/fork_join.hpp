@@ -268,7 +268,8 @@ both_results<F, G> fork_join_divided(worker_core& w, F&& f, G&& g, double share)
   slot& s = *w.head.load();
   division parts(w, &s);
   const bool has_room = &s != w.end;
-  if (parts.cut_off(share) && has_room) {
+  const bool is_elsewhere = parts.cut_off(share);
+  if (is_elsewhere && has_room) {
     typename branch_of<F>::type given(f);
     given.put_into(s);
     platform::signal_fence();
@@ -291,7 +292,11 @@ both_results<F, G> fork_join_divided(worker_core& w, F&& f, G&& g, double share)
     platform::signal_fence();
     w.head.store(&s + 1);
   }
-  parts.enter_child();
+  if (is_elsewhere) {
+    parts.enter_nothing();
+  } else {
+    parts.enter_child();
+  }
   result_of<F> first = [&]() -> result_of<F> {
     try {
       return detail::call(std::forward<F>(f));
@@ -349,7 +354,8 @@ struct work {
 /// @throws std::invalid_argument in addition, in builds that check contracts: a hint is negative or no number.
 template <class F, class G>
 inline auto fork_join(work hints, F&& f, G&& g) {
-  const double share = detail::share_of(*detail::self, hints.first, hints.first + hints.second);
+  const double both = hints.first + hints.second;
+  const double share = detail::share_of(*detail::self, hints.first, both, both);
   return detail::fork_join_pair<false>(std::forward<F>(f), std::forward<G>(g), share);
 }
 

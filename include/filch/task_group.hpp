@@ -70,7 +70,7 @@ class FILCH_API task_group {
   /// which policy `adws` divides the workers by.
   /// @throws std::invalid_argument in builds that check contracts: the total is negative or no number.
   explicit task_group(double total, std::stop_token stop = {}) : total_(total), stop_(std::move(stop)) {
-    if constexpr (detail::checks) static_cast<void>(detail::share_of(*detail::self, 0, total));
+    if constexpr (detail::checks) static_cast<void>(detail::share_of(*detail::self, 0, total, total));
     choose_owner();
   }
   /// Waits for tasks that were not waited for; while an exception is on its way through that was not when the group was
@@ -91,8 +91,9 @@ class FILCH_API task_group {
 
   /// The same for a task that does so much of the group's total work: a hint. What no task was said to do is done by
   /// whoever calls, before it waits.
+  /// In a group without a total it is ignored.
   /// @throws std::invalid_argument in addition, in builds that check contracts: the hint is negative, no number, or more
-  ///         than what is left of the total.
+  ///         than the total, or than what is left of it where that is known.
   template <class F>
   void run(F&& f, double work);
 
@@ -451,7 +452,10 @@ bool task_group::push_any(detail::worker_core& w, F&& f) {
 template <class F>
 inline void task_group::run(F&& f, double work) {
   detail::worker_core& w = *detail::self;
-  if constexpr (detail::checks) static_cast<void>(detail::share_of(w, work, total_));
+  if constexpr (detail::checks) {
+    const double most = total_ > 0 ? total_ : work;
+    static_cast<void>(detail::share_of(w, work, most, most));
+  }
   if (w.diverts && on_stack_of(w) && total_ > 0) [[unlikely]]
     return run_divided(std::forward<F>(f), work);
   run(std::forward<F>(f));
@@ -463,7 +467,7 @@ void task_group::run_divided(F&& f, double work) {
   detail::worker_core& w = *detail::self;
   double* left = nullptr;
   detail::division& parts = divided(w, left);
-  const double share = detail::share_of(w, work, *left);
+  const double share = detail::share_of(w, work, *left, total_);
   *left -= work;
   if (parts.cut_off(share)) {
     detail::slot* const before = last_;

@@ -111,6 +111,27 @@ TEST(work_hints, of_nothing_are_fine) {
   }
 }
 
+// Sums of fractions are rounded, whatever their size.
+TEST(work_hints, that_add_up_but_for_rounding_are_fine) {
+  for (const double unit : {0.1, 1e-12, 1e9 / 3}) {
+    for (const std::string policy : {"standard", "adws", "adws_nosteal"}) {
+      scheduler pool(chosen(policy, 3));
+      std::atomic<int> ran{0};
+      pool.run([&] {
+        task_group g(30 * unit);
+        for (int i = 0; i < 30; ++i) g.run([&] { ++ran; }, unit);
+        g.run([&] { ++ran; }, 0);
+        g.wait();
+        task_group without_total;
+        without_total.run([&] { ++ran; }, unit);
+        without_total.wait();
+      });
+      EXPECT_EQ(ran, 32);
+      EXPECT_EQ(pool.stats().bad_hints, 0U);
+    }
+  }
+}
+
 class placed : public testing::TestWithParam<int> {};
 
 // All constructs inside of each other, each task where division has put it.

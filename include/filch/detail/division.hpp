@@ -84,16 +84,15 @@ class search_pause {
   bool paused_;
 };
 
-/// The share of a child with so much work, of what is left. In builds that check contracts a hint that is no amount, or
-/// more than what is left, throws std::invalid_argument; else it counts as the nearest that is.
-[[nodiscard]] inline double share_of(worker_core& w, double work, double left);
+/// The share of a child with so much work, of what is left of a total. In builds that check contracts a hint that is no
+/// amount, or more than what is left, throws std::invalid_argument; else it counts as the nearest that is.
+[[nodiscard]] inline double share_of(worker_core& w, double work, double left, double total);
 FILCH_API [[noreturn, gnu::cold]] void reject_hint(double work, double left);
 FILCH_API [[gnu::cold]] void note_bad_hint(worker_core& w) noexcept;
 
-inline double share_of(worker_core& w, double work, double left) {
-  // Sums of hints are rounded.
-  constexpr double slack = 1e-9;
-  const bool good = work >= 0 && left >= 0 && work <= left * (1 + slack) + slack;
+inline double share_of(worker_core& w, double work, double left, double total) {
+  const double slack = 1e-9 * total;  // sums of hints are rounded
+  const bool good = work >= 0 && left >= -slack && work <= left + slack;
   if (!good) {
     if constexpr (checks) reject_hint(work, left);
     note_bad_hint(w);
