@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace filch {
 
@@ -27,6 +28,14 @@ struct splitting {
   /// Least number of iterations in a chunk (the paper's ppt or, where splitting is eager, sst). 0: the way's own
   /// choice, which needs no tuning where splitting is lazy; for work_first, help_first, simple and dynamic it is 1.
   std::size_t grain = 0;
+};
+
+/// How much work the iterations of a loop do: a hint, which policy `adws` divides the workers by. Entry i is the work of
+/// all iterations before the i-th, in any unit; so there is one more than iterations, and none is less than the one before
+/// it. The list has to exist as long as the loop runs.
+struct weights {
+  explicit weights(std::span<const double> of_all_before) noexcept : sums(of_all_before) {}
+  std::span<const double> sums;
 };
 
 /// The ways to split, to be given to a loop: `parallel_for(0, n, body, loop::lazy_breadth{.grain = 16})`.

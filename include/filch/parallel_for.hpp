@@ -56,6 +56,17 @@ loop_status run_range(const Range& range, Body& body, splitting how, const std::
   }
 }
 
+/// Looks whether the list is one for so many iterations.
+inline void check_weights(weights hints, std::uint64_t iterations) {
+  const auto& sums = hints.sums;
+  if (sums.size() <= iterations) reject_weights(sums.size(), iterations);
+  if constexpr (checks) {
+    for (std::size_t i = 0; i < iterations; ++i) {
+      if (!(sums[i] <= sums[i + 1])) reject_weight(i, sums[i], sums[i + 1]);
+    }
+  }
+}
+
 }  // namespace detail
 
 /// Calls body(i) for every i in [first, last), or, for random-access iterators, body(*i). Returns when all have run.
@@ -75,6 +86,17 @@ template <class First, class Last, class Body>
   requires detail::loop_bounds<First, Last>
 void parallel_for(First first, Last last, Body&& body, splitting how = {}) {
   detail::run_interval(first, last, body, how, nullptr);
+}
+
+/// The same with hints of how much work the iterations do.
+/// @throws std::invalid_argument in addition: the list is too short; or, in builds that check contracts, one of its entries
+///         is less than the one before it, or no number.
+template <class First, class Last, class Body>
+  requires detail::loop_bounds<First, Last>
+void parallel_for(First first, Last last, Body&& body, weights hints) {
+  const auto block = detail::block_of(detail::shape_of(first, last), body);
+  detail::check_weights(hints, block.size());
+  detail::run_loop(block, {}, nullptr, hints.sums.data());
 }
 
 /// The same for every `step`-th integer: first, first + step, and so on, below last.

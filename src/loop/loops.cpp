@@ -75,6 +75,20 @@ bool wait_for_pieces(worker& w, loop_share& f, work_share* adopter) noexcept {
   return false;
 }
 
+/// So many of the iterations from low on have that share of the work of all until high.
+std::uint64_t iterations_with(const loop_state& whole, std::uint64_t low, std::uint64_t high, double share) noexcept {
+  const double* const sums = whole.weights;
+  if (sums == nullptr || !(sums[low] < sums[high])) {
+    // To the nearest; of two equally near, whatever the last bits say, down.
+    constexpr double tie_down = 0.5 - 1e-6;
+    return static_cast<std::uint64_t>(static_cast<double>(high - low) * share + tie_down);
+  }
+  const double aim = sums[low] + share * (sums[high] - sums[low]);
+  const double* const above = std::lower_bound(sums + low, sums + high, aim);
+  const bool is_below_nearer = above != sums + low && aim - above[-1] <= *above - aim;
+  return static_cast<std::uint64_t>(above - (sums + low)) - (is_below_nearer ? 1 : 0);
+}
+
 /// With fewer chunks left, of which each takes a microsecond or some, a loop is at its end about as soon without a worker
 /// that has to be woken first.
 constexpr std::uint64_t short_chunks = 20;
@@ -151,7 +165,7 @@ void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::u
   auto& w = static_cast<worker&>(core);
   division parts(w, &whole);
   while (w.diverts && high - low > 1) {
-    std::uint64_t size = parts.cut_off_iterations(high - low);
+    std::uint64_t size = iterations_with(whole, low, high, parts.cut_off_at_boundary());
     size -= size % whole.grain;
     if (size != 0 && !parts.give(whole, low, low + size)) {
       parts.enter_nothing();
@@ -194,6 +208,17 @@ left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
   mine.next = values_;
   values_ = &mine;
   return nullptr;
+}
+
+void reject_weights(std::uint64_t entries, std::uint64_t iterations) {
+  throw std::invalid_argument("filch: a list of " + std::to_string(entries) + " weights for a loop of " +
+                              std::to_string(iterations) + " iterations; give " + std::to_string(iterations + 1) +
+                              ", each the work of all iterations before");
+}
+
+void reject_weight(std::uint64_t at, double before, double after) {
+  throw std::invalid_argument("filch: weight " + std::to_string(at + 1) + " is " + std::to_string(after) + ", after " +
+                              std::to_string(before) + "; each is the work of all iterations before, so none is less");
 }
 
 void rethrow_from(loop_state& whole) {

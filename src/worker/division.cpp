@@ -201,8 +201,7 @@ bool division::cut_off(double share) noexcept {
   return elsewhere;
 }
 
-std::uint64_t division::cut_off_iterations(std::uint64_t left) noexcept {
-  if (!crosses_workers(rest_)) return 0;
+double division::cut_off_at_boundary() noexcept {
   const std::uint64_t middle = rest_.right + (rest_.left - rest_.right) / 2;
   // Of two equally near the lower one, whatever the last bits say.
   const std::uint64_t boundary = std::clamp(worker_at(middle + one_worker / 2 - one_worker / 65536),
@@ -211,9 +210,7 @@ std::uint64_t division::cut_off_iterations(std::uint64_t left) noexcept {
   const double share = static_cast<double>(rest_.left - boundary) / static_cast<double>(rest_.left - rest_.right);
   child_ = {.right = boundary, .left = rest_.left};
   rest_.left = boundary;
-  // To the nearest; of two equally near, whatever the last bits say, down.
-  constexpr double tie_down = 0.5 - 1e-6;
-  return static_cast<std::uint64_t>(static_cast<double>(left) * share + tie_down);
+  return share;
 }
 
 bool division::give(slot& s) noexcept {
@@ -242,38 +239,28 @@ bool division::give(loop_state& whole, std::uint64_t low, std::uint64_t high) no
 }
 
 division::division(worker_core& core, const void* family) noexcept
-    : w_(core), family_(family), whole_(core.range), rest_(core.range), has_steal_range_(false) {
+    : w_(core), family_(family), whole_(core.range), rest_(core.range) {
   auto& w = static_cast<worker&>(core);
   steal_range* const around = w.steals.get();
   if (around == nullptr) return;
-  has_steal_range_ = true;
-  // The range of all is the outermost construct's.
-  const bool is_outermost = whole_.right == 0 && worker_at(whole_.left - 1) == around->left();
-  if (around->is_root() && is_outermost && around->set_active(false)) return;
-  steal_range* const made = steal_range::make(whole_, around);
-  if (made == nullptr) {
-    has_steal_range_ = false;
-  } else {
+  if (around->is_of(whole_)) {
+    // The range of all is the outermost construct's. Elsewhere it is an only child's, of which there may be thousands
+    // inside of each other.
+    steals_by_ = around->is_root() && around->set_active(false) ? steals_by::everybody : steals_by::around;
+  } else if (steal_range* const made = steal_range::make(whole_, around)) {
+    steals_by_ = steals_by::own;
     w.steals = steal_range_ref::owner_of(made);
   }
 }
 
 division::~division() {
   auto& w = static_cast<worker&>(w_);
-  bool searches = true;
-  if (has_steal_range_) {
-    steal_range* const own = w.steals.get();
-    if (own->is_root()) {
-      own->set_active(true);
-    } else {
-      own->set_active(false);
-      w.steals = steal_range_ref(&own->around());
-      // Where all around steal already, there is nothing to search for any more.
-      searches = w.steals->outermost_active() == nullptr;
-    }
-  }
+  if (steals_by_ != steals_by::nothing) w.steals->set_active(steals_by_ == steals_by::everybody);
+  if (steals_by_ == steals_by::own) w.steals = steal_range_ref(&w.steals->around());
   enter_range(w, whole_);
-  if (!searches) w.diverts = false;
+  // Where all around steal already, there is nothing to search for any more.
+  const bool is_inside = steals_by_ == steals_by::own || steals_by_ == steals_by::around;
+  if (is_inside && w.steals->outermost_active() != nullptr) w.diverts = false;
 }
 
 void division::enter(worker_range range) noexcept {

@@ -14,6 +14,11 @@ steal_range::steal_range(worker_range of, steal_range* around) noexcept
   if (around_ != nullptr) around_->add_reference();
 }
 
+bool steal_range::is_of(worker_range range) const noexcept {
+  return right_ == worker_at(range.right) && left_ == worker_at(range.left - 1) &&
+         left_is_shared_ == (range.left % one_worker != 0);
+}
+
 steal_range* steal_range::make(worker_range of, steal_range* around) noexcept {
   return around != nullptr ? new (std::nothrow) steal_range(of, around) : nullptr;
 }

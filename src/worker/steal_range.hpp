@@ -39,6 +39,9 @@ class steal_range {
   /// The outermost active one of this and those around it; null: none is.
   [[nodiscard]] steal_range* outermost_active() noexcept;
 
+  /// Is it what a construct with that range has?
+  [[nodiscard]] bool is_of(worker_range range) const noexcept;
+
   // Numbers of the first worker, and of the last.
   [[nodiscard]] std::uint32_t right() const noexcept { return right_; }
   [[nodiscard]] std::uint32_t left() const noexcept { return left_; }

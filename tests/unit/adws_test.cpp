@@ -132,6 +132,34 @@ TEST(work_hints, that_add_up_but_for_rounding_are_fine) {
   }
 }
 
+TEST(work_hints, of_loops_are_lists_that_are_long_enough) {
+  for (const std::string policy : {"standard", "adws", "adws_nosteal"}) {
+    scheduler pool(chosen(policy, 3));
+    pool.run([&] {
+      std::vector<double> sums(101);
+      for (std::size_t i = 0; i < 100; ++i) sums[i + 1] = sums[i] + static_cast<double>(i % 7);
+      std::vector<int> ran(100);
+      parallel_for(0, 100, [&](int i) { ++ran[static_cast<std::size_t>(i)]; }, weights(sums));
+      EXPECT_THAT(ran, testing::Each(1));
+      parallel_for(ran.begin(), ran.end(), [](int& r) { ++r; }, weights(sums));
+      EXPECT_THAT(ran, testing::Each(2));
+      sums.pop_back();
+      try {
+        parallel_for(0, 100, [&](int i) { ++ran[static_cast<std::size_t>(i)]; }, weights(sums));
+        FAIL() << "a list without an entry for the end was taken";
+      } catch (const std::invalid_argument& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("100 weights for a loop of 100 iterations; give 101"));
+      }
+      EXPECT_THAT(ran, testing::Each(2)) << "nothing has begun";
+      parallel_for(0, 0, [](int) { FAIL(); }, weights(sums));
+      if constexpr (detail::checks) {
+        std::swap(sums[20], sums[40]);
+        EXPECT_THROW(parallel_for(0, 99, [](int) {}, weights(sums)), std::invalid_argument);
+      }
+    });
+  }
+}
+
 class placed : public testing::TestWithParam<int> {};
 
 // All constructs inside of each other, each task where division has put it.

@@ -258,6 +258,32 @@ TEST(adws_figures, what_is_not_spawned_is_the_callers) {
   EXPECT_THAT(owners, ElementsAre(0, 1, 1));
 }
 
+// A loop whose last quarter is three quarters of the work: eight workers, six of them there.
+TEST(adws_figures, weights_of_a_loop) {
+  std::vector<double> sums(65);
+  for (std::size_t i = 0; i < 64; ++i) sums[i + 1] = sums[i] + (i < 48 ? 1 : 9);
+  std::vector<int> owners(64, -1);
+  run_on(8, "adws_nosteal", [&] {
+    parallel_for(
+        std::size_t{0}, std::size_t{64}, [&](std::size_t i) { owners[i] = this_worker_number(); }, weights(sums));
+  });
+  // 192 in all. Half of that, to the nearest iteration, is 93; of that, 46; of that, 23.
+  std::vector<double> work(8);
+  for (std::size_t i = 0; i < 64; ++i) {
+    work[static_cast<std::size_t>(owners[i])] += i < 48 ? 1 : 9;
+    if (i > 0) {
+      EXPECT_LE(owners[i], owners[i - 1]);
+    }
+  }
+  EXPECT_THAT(work, testing::Each(testing::AllOf(testing::Ge(18), testing::Le(27))));
+  EXPECT_EQ(owners[22], 7);
+  EXPECT_EQ(owners[23], 6);
+  EXPECT_EQ(owners[45], 6);
+  EXPECT_EQ(owners[46], 5);
+  EXPECT_EQ(owners[52], 4);
+  EXPECT_EQ(owners[53], 3);
+}
+
 // Rounding in the hints must not give a worker slivers of tasks: 64 equal parts of a whole that is no power of two.
 TEST(adws_figures, equal_parts_have_a_worker_each) {
   std::vector<int> owners(64, -1);

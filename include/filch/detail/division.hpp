@@ -27,9 +27,9 @@ class FILCH_API division {
 
   /// Cuts off the range of the next child, which has that share (0 to 1) of what is left. True: it is another worker's.
   [[nodiscard]] bool cut_off(double share) noexcept;
-  /// Cuts off the range of the next part of a loop of so many iterations, at a boundary of workers, and says how many
-  /// are in it. 0: what is left is the calling worker's.
-  [[nodiscard]] std::uint64_t cut_off_iterations(std::uint64_t left) noexcept;
+  /// Cuts off the range of the next part of a loop, at the boundary of workers nearest the middle; another worker's. What
+  /// is left crosses workers. The part's share of it.
+  [[nodiscard]] double cut_off_at_boundary() noexcept;
 
   /// Gives the task of a private slot to the child's owner. The slot stays where it is until join_given(). False: there
   /// is no memory, and it stays a task of the stack.
@@ -50,7 +50,8 @@ class FILCH_API division {
   worker_range whole_;
   worker_range rest_;
   worker_range child_{};
-  bool has_steal_range_;
+  /// Its steal range: none; the one around it, which is that of the scheduler, or has the same range; or its own.
+  enum class steals_by : std::uint8_t { nothing, everybody, around, own } steals_by_ = steals_by::nothing;
 };
 
 /// Waits for a given task. `reclaimed`: nobody had begun it, and the owner has to run it, from its slot, which is in use

@@ -202,8 +202,8 @@ std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size
 
 /// `how` in two words: a struct with padding would be read back from memory before all of it is there.
 template <class Block>
-loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint64_t grain,
-                   const std::stop_token* stop) {
+loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint64_t grain, const std::stop_token* stop,
+                   const double* weights) {
   if (kind != loop_kind::inherited) [[unlikely]] {
     check_kind(w, kind);
   } else {
@@ -219,7 +219,8 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
                    .grain = std::max<std::uint64_t>(1, grain),
                    .stop = stop,
                    .kind = kind,
-                   .grain_given = grain != 0};
+                   .grain_given = grain != 0,
+                   .weights = weights};
   if (!plain && stop != nullptr && stop->stop_requested()) return loop_status::stopped;
   if (w.diverts && kind == loop_kind::standard) [[unlikely]] {
     run_divided(w, whole, done, size, part_origin::whole);
@@ -235,11 +236,12 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
 
 template <class Block>
 [[gnu::always_inline]] inline loop_status run_loop(const Block& block, splitting how,
-                                                   const std::stop_token* stop = nullptr) {
+                                                   const std::stop_token* stop = nullptr,
+                                                   const double* weights = nullptr) {
   if (self == &foreign_worker) [[unlikely]] {
-    return scheduler::default_scheduler().run([&] { return run_on(*self, block, how.kind, how.grain, stop); });
+    return scheduler::default_scheduler().run([&] { return run_on(*self, block, how.kind, how.grain, stop, weights); });
   }
-  return run_on(*self, block, how.kind, how.grain, stop);
+  return run_on(*self, block, how.kind, how.grain, stop, weights);
 }
 
 }  // namespace filch::detail
