@@ -54,8 +54,8 @@ class FILCH_API division {
   enum class steals_by : std::uint8_t { nothing, everybody, around, own } steals_by_ = steals_by::nothing;
 };
 
-/// Waits for a given task. `reclaimed`: nobody had begun it, and the owner has to run it, from its slot, which is in use
-/// until give_up_slot().
+/// Waits for a given task. `reclaimed`: nobody had begun it, and the owner has to run it, from its slot, which stays its
+/// own until leave_given().
 FILCH_API [[gnu::cold, gnu::noinline]] join_result join_given(worker_core& w, slot& s) noexcept;
 /// Takes the slot of a task off that was given and joined.
 FILCH_API [[gnu::cold, gnu::noinline]] void leave_given(worker_core& w, slot& s) noexcept;
@@ -79,7 +79,7 @@ class search_pause {
   search_pause& operator=(const search_pause&) = delete;
 
  private:
-  static void go_on(worker_core& w) noexcept;
+  FILCH_API static void go_on(worker_core& w) noexcept;
 
   worker_core& w_;
   bool paused_;
