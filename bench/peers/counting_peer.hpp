@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "hinted.hpp"
 #include "serial_peer.hpp"
 
 namespace filch::bench {
@@ -28,6 +29,7 @@ struct counting_peer {
     }
     void wait() {}
   };
+  using hinted_group = hinted<group>;
 
   template <class Body>
   static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t /*grain*/ = 0) {

@@ -18,6 +18,7 @@ struct filch_peer {
   }
 
   using group = filch::task_group;
+  using hinted_group = filch::task_group;
 
   template <class Body>
   [[gnu::always_inline]] static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {

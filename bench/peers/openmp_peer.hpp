@@ -18,6 +18,7 @@
 
 #include <filch/filch.hpp>
 
+#include "hinted.hpp"
 #include "value_of.hpp"
 
 namespace filch::bench {
@@ -49,6 +50,7 @@ struct openmp_peer {
 #pragma omp taskwait
     }
   };
+  using hinted_group = hinted<group>;
 
   template <class Body>
   static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {

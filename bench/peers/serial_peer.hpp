@@ -17,6 +17,7 @@
 
 #include <filch/filch.hpp>
 
+#include "hinted.hpp"
 #include "value_of.hpp"
 
 namespace filch::bench {
@@ -36,6 +37,9 @@ struct serial_peer {
     }
     void wait() {}
   };
+
+  /// A group whose tasks say how much of the total work they are, in any unit: `hinted_group g(total); g.run(f, work)`.
+  using hinted_group = hinted<group>;
 
   template <class Body>
   [[gnu::always_inline]] static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t /*grain*/ = 0) {

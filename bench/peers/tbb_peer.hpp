@@ -21,6 +21,7 @@
 #include <filch/filch.hpp>
 
 #include "for_each_task.hpp"
+#include "hinted.hpp"
 #include "value_of.hpp"
 
 namespace filch::bench {
@@ -38,6 +39,7 @@ struct tbb_peer_with {
   }
 
   using group = tbb::task_group;
+  using hinted_group = hinted<group>;
 
   template <class Body>
   static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {

@@ -15,6 +15,7 @@
 #include <filch/filch.hpp>
 
 #include "charged_peer.hpp"
+#include "hinted.hpp"
 #include "span.hpp"
 #include "value_of.hpp"
 
@@ -47,6 +48,7 @@ struct analysing_peer {
    private:
     path end_{};
   };
+  using hinted_group = hinted<group>;
 
   template <class Body>
   static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {

@@ -37,6 +37,20 @@ struct charged_peer {
     filch_peer::group group_;
   };
 
+  class hinted_group {
+   public:
+    explicit hinted_group(double total) : group_(total) {}
+    template <class F>
+    void run(F&& f, double work) {
+      spawn.done();
+      group_.run(std::forward<F>(f), work);
+    }
+    void wait() { group_.wait(); }
+
+   private:
+    filch_peer::hinted_group group_;
+  };
+
   template <class Body>
   static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {
     spawn.done();

@@ -27,6 +27,10 @@ class instance {
   /// Untimed, before every run: refills the input and clears the result.
   virtual void prepare() {}
 
+  /// Untimed, before every run, but inside of the runner as `run` is: what its tasks do themselves before it counts,
+  /// such as placing the data by touching it first, or iterations that warm the caches.
+  virtual void begin(runner /*on*/) {}
+
   /// Timed. The caller has already entered the runner: `scheduler.run`, `task_arena.execute`, or an OpenMP
   /// `parallel` with `single` inside.
   virtual void run(runner on) = 0;

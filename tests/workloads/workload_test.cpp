@@ -22,16 +22,21 @@
 namespace filch::bench {
 namespace {
 
+void run_inside(instance& subject, runner on) {
+  subject.begin(on);
+  subject.run(on);
+}
+
 // Enters the runner as programs that measure do, and runs the instance in it.
 void run_on(runner on, int workers, instance& subject) {
   switch (on) {
     case runner::serial:
     case runner::analysed:
-      subject.run(on);
+      run_inside(subject, on);
       return;
     case runner::filch: {
       scheduler pool({.workers = workers});
-      pool.run([&] { subject.run(on); });
+      pool.run([&] { run_inside(subject, on); });
       return;
     }
     case runner::tbb:
@@ -39,13 +44,13 @@ void run_on(runner on, int workers, instance& subject) {
     case runner::tbb_static: {
       // Also where there are fewer processors than workers.
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers));
-      tbb::task_arena(workers).execute([&] { subject.run(on); });
+      tbb::task_arena(workers).execute([&] { run_inside(subject, on); });
       return;
     }
     case runner::openmp:
 #pragma omp parallel num_threads(workers)
 #pragma omp single
-      subject.run(on);
+      run_inside(subject, on);
       return;
   }
 }
@@ -279,7 +284,7 @@ TEST(workload, is_not_right_before_it_ran) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
-    made->run(runner::serial);
+    run_inside(*made, runner::serial);
     EXPECT_TRUE(made->verify()) << subject;
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -337,7 +342,7 @@ TEST(workload, runs_on_every_policy_and_join) {
             "dfs_coalesced:rlg/2000", "dfs_counted:rlg/2000"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
-        pool.run([&] { made->run(runner::filch); });
+        pool.run([&] { run_inside(*made, runner::filch); });
         EXPECT_TRUE(made->verify()) << subject << " on " << each.policy << " with " << join << ": " << made->result();
       }
     }

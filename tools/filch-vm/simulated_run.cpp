@@ -59,12 +59,14 @@ run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t 
     simulated.run([&] {
       instance.prepare();
       if (!outcome.is_filch) {
+        instance.begin(config.runner);
         outcome.seconds = timed(instance, config.runner);
         outcome.computation = bench::recorder.measured();
         return;
       }
       scheduler pool(options_of(config));
       pool.run([&] {
+        instance.begin(bench::runner::filch);
         vm::charge(gather_ns);
         pool.reset_stats();
         outcome.seconds = timed(instance, bench::runner::filch);

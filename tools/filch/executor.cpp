@@ -71,6 +71,7 @@ std::unique_ptr<executor> make_executor(const configuration& config) {
 
 double time_run(bench::instance& instance, bench::runner runner) {
   using clock = std::chrono::steady_clock;
+  instance.begin(runner);
   const clock::time_point start = clock::now();
   instance.run(runner);
   const std::chrono::duration<double> elapsed = clock::now() - start;
