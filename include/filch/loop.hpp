@@ -18,8 +18,8 @@ enum class loop_kind : std::uint8_t {
   lazy_depth,    ///< half of the innermost loop is offered whenever nothing is (DF-LS)
   lazy_depth2,   ///< the same whenever fewer than two pieces are (DF2-LS)
   lazy_breadth,  ///< half of the oldest loop is offered whenever nothing is (BF-LS)
-  fixed,         ///< P equal parts, made at once
-  dynamic        ///< chunks of the grain, handed out one after the other
+  fixed,   ///< P equal parts, made at once; of a loop that is not inside of another construct, part t is worker t's
+  dynamic  ///< chunks of the grain, handed out one after the other
 };
 
 /// How one loop is split.

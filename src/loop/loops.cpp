@@ -18,6 +18,7 @@
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
 #include "worker/striped_mutex.hpp"
+#include "worker/team.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -160,9 +161,33 @@ bool continue_loop(worker_core& core, loop_share& f) noexcept {
   return true;
 }
 
+namespace {
+
+// Part t is worker t's, as in OpenMP, if the loop is the root's own. Elsewhere, or for a guest, the others are busy with
+// something else, and whoever is idle takes a part.
+void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, part_origin origin) noexcept {
+  if (origin == part_origin::whole && w.number == 0 && w.is_in_root() && w.loops.innermost.load() == nullptr) {
+    const busy_section here(w);
+    const std::uint64_t most_parts = std::max<std::uint64_t>(1, (high - low) / whole.grain);
+    std::uint64_t parts = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.common.workers), most_parts);
+    for (; parts > 1; --parts) {
+      const std::uint64_t size = (high - low) / parts;
+      if (!give_part(w, w.common.team[static_cast<std::uint32_t>(parts - 1)], {}, whole, high - size, high)) break;
+      high -= size;
+    }
+    origin = part_origin::taken_back;
+  }
+  const search_pause own_part(w);
+  whole.run_part(w, whole, low, high, 0, origin);
+  join_given_parts(w, whole);
+}
+
+}  // namespace
+
 void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::uint64_t high,
                  part_origin origin) noexcept {
   auto& w = static_cast<worker&>(core);
+  if (whole.kind == loop_kind::fixed) return run_fixed(w, whole, low, high, origin);
   division parts(w, &whole);
   while (w.diverts && high - low > 1) {
     std::uint64_t size = iterations_with(whole, low, high, parts.cut_off_at_boundary());

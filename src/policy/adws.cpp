@@ -81,9 +81,8 @@ bool adws::may_come(const worker& sleeper, const worker& to) const noexcept {
 }
 
 bool adws::work_visible(worker& w) noexcept {
-  // Everybody is asked, as in lace.
-  bool visible = w.box.is_filled();
-  if (!steals_) return visible;
+  if (!steals_) return false;
+  bool visible = false;  // everybody is asked, as in lace
   steal_range* const current = w.steals ? w.steals.get() : everybody_.get();
   const steal_range* const in = current->outermost_active();
   if (in == nullptr) {

@@ -60,7 +60,7 @@ class scheduler_core::idle_wait {
 
   bool help() noexcept {
     w_.counted.idle.begin();
-    if (!core_.policy_->acquire(w_) && !core_.injected_.acquire(w_)) return false;
+    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !core_.injected_.acquire(w_)) return false;
     search_again();
     return true;
   }
@@ -72,7 +72,7 @@ class scheduler_core::idle_wait {
   bool sleep() noexcept {
     core_.sleepers_.announce(w_);
     // [ST3] seq_cst: after [SL3]; pairs with [ST1].
-    if (core_.stopping_.load(std::memory_order_seq_cst) || core_.injected_.work_visible() ||
+    if (core_.stopping_.load(std::memory_order_seq_cst) || w_.box.is_filled() || core_.injected_.work_visible() ||
         core_.policy_->work_visible(w_)) {
       core_.sleepers_.withdraw(w_);
     } else if (!core_.sleepers_.sleep(w_, core_.interrupter_.earliest(w_))) {

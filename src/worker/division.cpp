@@ -60,11 +60,10 @@ run_result run_given(task& t, run_by /*who*/) {
   return result;
 }
 
-/// Puts a record for a given task into the owner's inbox. Null: no memory.
-given_task* give_to(worker& w, worker_range range, const void* family) noexcept {
+/// Makes a record for a task that is given to that worker. Null: no memory.
+given_task* give_to(worker& w, worker& to, worker_range range, const void* family) noexcept {
   piece* const record = w.pieces.get();
   if (record == nullptr) return nullptr;
-  worker& to = w.common.team[static_cast<std::uint32_t>(owner_of(range, w.number))];
   auto* const g = new (std::nothrow) given_task{.record = *record,
                                                 .giver = w,
                                                 .to = to,
@@ -83,8 +82,13 @@ given_task* give_to(worker& w, worker_range range, const void* family) noexcept 
   return g;
 }
 
+worker& owner_in_team(const worker& w, worker_range child) noexcept {
+  return w.common.team[static_cast<std::uint32_t>(owner_of(child, w.number))];
+}
+
 void deliver(given_task& g) noexcept {
-  g.to.box.put(g, crosses_workers(g.range));
+  // A part of a loop that is not divided by ranges is its worker's, too.
+  g.to.box.put(g, crosses_workers(g.range) || g.range.left == 0);
   g.giver.common.sleepers.deliver(g.to);
 }
 
@@ -217,7 +221,7 @@ bool division::give(slot& s) noexcept {
   auto& w = static_cast<worker&>(w_);
   const busy_section here(w);
   if (w.split.load() > &s) return false;
-  given_task* const g = give_to(w, child_, family_);
+  given_task* const g = give_to(w, owner_in_team(w, child_), child_, family_);
   if (g == nullptr) return false;
   g->s = &s;
   g->run = s.run.load();
@@ -229,13 +233,7 @@ bool division::give(slot& s) noexcept {
 bool division::give(loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept {
   auto& w = static_cast<worker&>(w_);
   const busy_section here(w);
-  given_task* const g = give_to(w, child_, family_);
-  if (g == nullptr) return false;
-  g->whole = &whole;
-  g->low = low;
-  g->high = high;
-  deliver(*g);
-  return true;
+  return give_part(w, owner_in_team(w, child_), child_, whole, low, high);
 }
 
 division::division(worker_core& core, const void* family) noexcept
@@ -305,6 +303,17 @@ void await_given(worker_core& core, slot& s) noexcept {
     const open_section task(w);
     g->run(s, run_by::in_place);
   }
+}
+
+bool give_part(worker& w, worker& to, worker_range range, loop_state& whole, std::uint64_t low,
+               std::uint64_t high) noexcept {
+  given_task* const g = give_to(w, to, range, &whole);
+  if (g == nullptr) return false;
+  g->whole = &whole;
+  g->low = low;
+  g->high = high;
+  deliver(*g);
+  return true;
 }
 
 void join_given_parts(worker& w, const loop_state& whole) noexcept {

@@ -6,11 +6,11 @@
 
 namespace filch::detail {
 
-void inbox::put(given_task& g, bool is_root) noexcept {
+void inbox::put(given_task& g, bool alone) noexcept {
   const std::lock_guard lock(mutex_);
   g.in_box = true;
   // Mostly there is one at most (Theorem 2), but what was stolen may be divided out of turn.
-  if (is_root && root_ == nullptr) {
+  if (alone && root_ == nullptr) {
     root_ = &g;
   } else {
     g.previous = last_;

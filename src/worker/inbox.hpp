@@ -45,8 +45,9 @@ class inbox {
   inbox(const inbox&) = delete;
   inbox& operator=(const inbox&) = delete;
 
-  /// Any thread. `is_root`: the worker is to divide it further, and takes it before all others.
-  void put(given_task& g, bool is_root) noexcept;
+  /// Any thread. `alone`: nobody else may take it, because the worker is to divide it further; it is taken before all
+  /// others.
+  void put(given_task& g, bool alone) noexcept;
   /// Owner. Takes the next one, whose state becomes `taken`, which says by whom. Null: there is none.
   [[nodiscard]] given_task* take(std::uint64_t taken) noexcept;
   /// Any thread. Takes the oldest of those that need not be divided further, as take() does.

@@ -51,6 +51,10 @@ inline void drop_joined_above(worker& w, const slot* to) noexcept {
 /// then on.
 void await_given(worker_core& w, slot& s) noexcept;
 
+/// Gives [low, high) of a loop to another worker, until join_given_parts(). False: there is no memory.
+bool give_part(worker& w, worker& to, worker_range range, loop_state& whole, std::uint64_t low,
+               std::uint64_t high) noexcept;
+
 /// Waits for the parts of a loop that the worker has given, or runs them after all.
 void join_given_parts(worker& w, const loop_state& whole) noexcept;
 

@@ -228,6 +228,9 @@ class worker : public worker_core {
   /// ends the search before. False: there is none.
   bool run_given(worker& of) noexcept;
 
+  /// Owner. It runs its root, or a task that the root has forked, and none that it has taken.
+  [[nodiscard]] bool is_in_root() const noexcept { return innermost_ == nullptr; }
+
   /// Runs a batched task unless its owner has taken it back.
   void run_batched(task& t, worker& owner, std::uint64_t expected) noexcept;
 

@@ -158,6 +158,33 @@ void explore_activation(const options& chosen) {
   });
 }
 
+/// Parts of a loop are given to workers of policies that know nothing of places, while these fall asleep; and one of
+/// them throws.
+void explore_fixed_loop(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(static_cast<std::size_t>(chosen.workers));
+  pool.run([&] {
+    payload results[3];
+    parallel_for(
+        0, chosen.workers,
+        [&](int i) {
+          ran.ran(static_cast<std::size_t>(i));
+          fork_join([] {}, [] {});
+          results[i].store(1);
+        },
+        loop::fixed{});
+    for (int i = 0; i < chosen.workers; ++i) check(results[i].load() == 1, "a result got lost");
+    int caught = -1;
+    try {
+      parallel_for(0, chosen.workers, [](int i) { throw i; }, loop::fixed{});
+    } catch (int which) {
+      caught = which;
+    }
+    check(caught == 0, "another exception than the first arrived");
+  });
+  ran.check_all();
+}
+
 }  // namespace
 
 void add_adws(scenario_list& to) {
@@ -185,6 +212,13 @@ void add_adws(scenario_list& to) {
   add("adws_loop", "parts of a loop are given", [=] { explore_loop(with(2, "adws"), 3); });
   add("adws_nosteal_loop", "parts of a loop are given", [=] { explore_loop(with(3, "adws_nosteal"), 4); });
   add("adws_exceptions", "exceptions of given tasks", [=] { explore_exceptions(with(2, "adws")); });
+  // Policies differ in what an idle worker is in the middle of.
+  for (const char* const policy : {"standard", "receiver_blocking", "sender"}) {
+    to.push_back({std::string("fixed_loop_") + policy, "parts of a loop are given to a worker that falls asleep",
+                  [=] { explore_fixed_loop(with(2, policy)); }});
+  }
+  add("fixed_loop_sender_3", "parts of a loop are given to workers that are dealt to",
+      [=] { explore_fixed_loop(with(3, "sender")); });
   add("adws_activation", "a range becomes active while one of its workers falls asleep",
       [=] { explore_activation(with(2, "adws")); });
 }

@@ -113,7 +113,8 @@ FILCH_API [[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_sha
 /// False: nothing is left.
 FILCH_API [[gnu::noinline]] bool continue_loop(worker_core& w, loop_share& f) noexcept;
 
-/// Runs iterations of a loop on a worker that searches: divides them among the workers of its range first.
+/// Runs iterations of a loop whose parts have places: on a worker that searches, divides them among the workers of its
+/// range first; of a loop of kind `fixed`, among all.
 FILCH_API [[gnu::cold, gnu::noinline]] void run_divided(worker_core& w, loop_state& whole, std::uint64_t low,
                                                         std::uint64_t high, part_origin origin) noexcept;
 
