@@ -8,5 +8,5 @@ compiler=$1 prefix=$2 source=$3 program=$4
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name filch.pc)")
 export PKG_CONFIG_PATH
 read -ra flags <<<"$(pkg-config --cflags --libs filch)"
-"$compiler" -std=c++20 -O2 "$source" "${flags[@]}" -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$program"
+"$compiler" -std=c++20 -O0 "$source" "${flags[@]}" -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$program"
 "$program"

@@ -274,7 +274,7 @@ TEST_P(loops, many_short_loops_in_a_row) {
   tests::wake(s);
   for (const named_way& way : tests::ways_for(GetParam().policy)) {
     s.run([&] {
-      for (std::size_t n = 0; n < 400; ++n) {
+      for (std::size_t n = 0; n < 200; ++n) {
         const std::size_t size = n % 20;
         account runs(size);
         parallel_for(std::size_t{0}, size, [&](std::size_t i) { runs.ran(i); }, way.how);
@@ -296,7 +296,7 @@ TEST_P(loops, another_thread_stops) {
     for (std::size_t round = 0; round < 5; ++round) {
       std::stop_source source;
       std::atomic<bool> begun = false;
-      account runs(20'000);
+      account runs(2'000);
       std::thread stopper([&] {
         while (!begun) std::this_thread::yield();
         source.request_stop();
@@ -461,7 +461,7 @@ TEST_P(safe_loops, need_no_more_stack_the_longer_they_are) {
   // From the first iteration that a thread runs to the one that lies deepest on its stack. A worker that helps while it
   // waits may be a few calls deeper, as many as there are halvings; not as many as there are iterations.
   constexpr std::uintptr_t enough = std::uintptr_t{128} << 10;
-  const int n = tests::full_product_wanted() ? 50'000 : 20'000;
+  const int n = tests::full_product_wanted() ? 50'000 : 8'000;
   static thread_local std::uintptr_t first = 0;
   std::atomic<std::uintptr_t> deepest = 0;
   const auto measure = [&] {
@@ -474,7 +474,7 @@ TEST_P(safe_loops, need_no_more_stack_the_longer_they_are) {
   scheduler s(GetParam().options());
   tests::wake(s);
   for (const named_way& way : tests::ways_for(GetParam().policy)) {
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < 2; ++round) {
       s.run([&] { parallel_for(0, n, [&](int) { measure(); }, way.how); });
     }
     ASSERT_LT(deepest, enough) << way;
