@@ -52,6 +52,16 @@ struct options {
   /// Address space of each worker's task stack, in bytes: 64 per pending task. A full stack is no error; it only runs
   /// further tasks at once. 4 KiB to 64 MiB.
   std::size_t stack_bytes = std::size_t{64} << 20;
+  /// Where workers run. Empty: FILCH_PINNING when that is set, else "none".
+  ///  - "none": where the operating system puts them;
+  ///  - "compact": each on a processor of its own; sockets are filled in order, so that neighbouring ranks share caches;
+  ///  - "scatter": worker w of P is in socket floor(w S / P) of S, so that all sockets' caches and memory are used, and
+  ///    neighbouring ranks are in one socket.
+  /// In a socket the first hardware threads of all cores come first, then the second ones. Processors count that are in
+  /// the affinity mask of the thread that makes the scheduler; if they are fewer than workers, several workers share one.
+  /// A socket here is a memory node of a package. The thread that calls `run` is bound for that time, and then has its
+  /// mask from before; guests are not bound. Threads that tasks start have the mask of the worker, one processor.
+  std::string pinning = {};
 };
 
 namespace detail {
@@ -70,8 +80,8 @@ class scheduler_core;
 class FILCH_API scheduler {
  public:
   /// Starts the team.
-  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy, join or
-  ///         loop (the message names the value and the remedy); std::system_error when the system has no threads left.
+  /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy, join,
+  ///         loop or pinning (the message names the value and the remedy); std::system_error when the system has no threads left.
   explicit scheduler(const options& chosen = {});
   /// Stops and joins all threads.
   ~scheduler();
@@ -89,10 +99,11 @@ class FILCH_API scheduler {
   /// Makes the counters start at zero.
   void reset_stats();
 
-  [[nodiscard]] int workers() const noexcept;              ///< as chosen, the calling thread included
-  [[nodiscard]] std::string_view policy() const noexcept;  ///< name of the policy
-  [[nodiscard]] std::string_view join() const noexcept;    ///< name of the join
-  [[nodiscard]] std::string_view loop() const noexcept;    ///< name of the way loops are split
+  [[nodiscard]] int workers() const noexcept;               ///< as chosen, the calling thread included
+  [[nodiscard]] std::string_view policy() const noexcept;   ///< name of the policy
+  [[nodiscard]] std::string_view join() const noexcept;     ///< name of the join
+  [[nodiscard]] std::string_view loop() const noexcept;     ///< name of the way loops are split
+  [[nodiscard]] std::string_view pinning() const noexcept;  ///< name of the pinning
   // As in the options, with defaults filled in; 0 where the policy has no use for it.
   [[nodiscard]] std::int64_t deal_interval_ns() const noexcept;
   [[nodiscard]] std::int64_t interrupt_after_ns() const noexcept;

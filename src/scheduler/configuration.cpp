@@ -143,6 +143,16 @@ loop_kind loop_of(const said& loop, const combination& with) {
   return *found;
 }
 
+platform::pinning pinning_of(const said& pinning) {
+  const auto& names = platform::pinning_names;
+  const auto found = std::find(names.begin(), names.end(), pinning.value);
+  if (found == names.end()) {
+    reject(pinning.where + " '" + pinning.value + "' is unknown; use one of " +
+           listed(names, [](std::string_view name) { return std::string(name); }));
+  }
+  return static_cast<platform::pinning>(found - names.begin());
+}
+
 }  // namespace
 
 configuration configure(const options& chosen) {
@@ -164,7 +174,8 @@ configuration configure(const options& chosen) {
           interval_of(deal_interval, chosen.deal_interval_ns, policy),
           interval_of(interrupt_after, chosen.interrupt_after_ns, policy),
           interval_of(interrupt_every, chosen.interrupt_every_ns, policy),
-          chosen.stack_bytes};
+          chosen.stack_bytes,
+          pinning_of(choice(chosen.pinning, "FILCH_PINNING", "pinning", name_of(platform::pinning::none)))};
 }
 
 std::unique_ptr<policy> make_policy(const configuration& chosen) {

@@ -9,6 +9,7 @@
 #include <filch/loop.hpp>
 #include <filch/scheduler.hpp>
 
+#include "platform/placement.hpp"
 #include "worker/policy.hpp"
 
 namespace filch::detail {
@@ -25,6 +26,7 @@ struct configuration {
   std::int64_t interrupt_after_ns;  ///< 0: never
   std::int64_t interrupt_every_ns;  ///< 0: never
   std::size_t stack_bytes;
+  platform::pinning pinning;
 };
 
 /// Fills in defaults and checks everything. Throws std::invalid_argument; the message names value and remedy.

@@ -23,6 +23,8 @@ std::string_view scheduler::join() const noexcept { return core_->chosen().join;
 
 std::string_view scheduler::loop() const noexcept { return name_of(core_->chosen().loop); }
 
+std::string_view scheduler::pinning() const noexcept { return name_of(core_->chosen().pinning); }
+
 std::int64_t scheduler::deal_interval_ns() const noexcept { return core_->chosen().deal_interval_ns; }
 
 std::int64_t scheduler::interrupt_after_ns() const noexcept { return core_->chosen().interrupt_after_ns; }

@@ -100,12 +100,13 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
       policy_(make_policy(chosen_)),
       injected_(home, team_, sleepers_) {
   if (interrupts_wanted()) interrupter::prepare();
-  for (int i = 0; i < chosen_.workers; ++i) add_worker();
+  for (const platform::worker_place& at : platform::places_of_workers(chosen_.workers, chosen_.pinning)) add_worker(at);
   threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
   try {
     for (int i = 1; i < chosen_.workers; ++i) {
       worker& w = team_[static_cast<std::uint32_t>(i)];
-      threads_.push_back(std::make_unique<platform::thread>(platform::worker_stack_bytes(), [this, &w] { work(w); }));
+      threads_.push_back(std::make_unique<platform::thread>(
+          platform::worker_stack_bytes(), [this, &w] { work(w); }, w.place.processor));
     }
     if (chosen_.interrupt_every_ns != 0) {
       ticker_ = std::make_unique<ticker>(interrupter_, sleepers_, chosen_.interrupt_every_ns);
@@ -139,14 +140,14 @@ void scheduler_core::stop() noexcept {
   threads_.clear();
 }
 
-worker& scheduler_core::add_worker() {
+worker& scheduler_core::add_worker(const platform::worker_place& at) {
   const std::uint32_t number = team_.most();
   if (number == team::max_workers) {
     throw std::runtime_error("filch: " + std::to_string(number) +
                              " threads take part in one scheduler; let fewer threads call run at the same time");
   }
   const common_parts common{team_, sleepers_, interrupter_, *policy_, mutexes_, chosen_.workers, chosen_.policy};
-  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes);
+  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
   w->loops.kind = chosen_.loop;
   team_.add(std::move(w));
@@ -164,7 +165,9 @@ worker& scheduler_core::find_seat() {
   // [SE1] acquire: what the worker's last thread left behind, from [SE2].
   if (!seat_taken_.load(std::memory_order_relaxed) &&
       seat_taken_.compare_exchange_strong(taken, true, std::memory_order_acquire, std::memory_order_relaxed)) {
-    return team_[0];
+    worker& seat = team_[0];
+    seat_binding_.begin(seat.place.processor);
+    return seat;
   }
   const std::lock_guard lock(guests_mutex_);
   // The lowest, so that those who take part are few in a row.
@@ -173,7 +176,7 @@ worker& scheduler_core::find_seat() {
   const std::uint32_t number = first + static_cast<std::uint32_t>(free - guests_.begin());
   if (free == guests_.end()) {
     guests_.reserve(guests_.size() + 1);
-    add_worker();
+    add_worker(platform::place_of_guest(chosen_.pinning));
     guests_.push_back(true);
   } else {
     *free = true;
@@ -187,6 +190,7 @@ worker& scheduler_core::find_seat() {
 void scheduler_core::detach(worker& w) noexcept {
   if (ticker_ != nullptr) ticker_->leave();
   if (w.number == 0) {
+    seat_binding_.end();
     seat_taken_.store(false, std::memory_order_release);  // [SE2]
     return;
   }
@@ -200,7 +204,8 @@ void scheduler_core::detach(worker& w) noexcept {
 
 void scheduler_core::work(worker& w) noexcept {
   w.begin_on_this_thread();
-  w.parker.bind_while_asleep();
+  // A thread that is bound for good needs no binding while it sleeps.
+  if (w.place.processor == platform::no_processor) w.parker.bind_while_asleep();
   if (interrupts_wanted()) platform::accept_interrupts();
   idle_wait waiting(*this, w);
   wait_until_over(waiting);

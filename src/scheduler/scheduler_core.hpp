@@ -9,6 +9,8 @@
 #include <filch/platform/memory.hpp>
 #include <filch/scheduler.hpp>
 
+#include "platform/affinity.hpp"
+#include "platform/placement.hpp"
 #include "platform/thread.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/injector.hpp"
@@ -48,7 +50,7 @@ class scheduler_core {
   [[nodiscard]] bool interrupts_wanted() const noexcept {
     return chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0;
   }
-  worker& add_worker();
+  worker& add_worker(const platform::worker_place& at);
   worker& find_seat();
   void stop() noexcept;
   void work(worker& w) noexcept;
@@ -63,6 +65,7 @@ class scheduler_core {
   injector injected_;
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
+  platform::processor_binding seat_binding_;  ///< of the thread that has the seat
   platform::mutex guests_mutex_;
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
   mutable platform::mutex stats_mutex_;

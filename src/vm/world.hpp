@@ -12,6 +12,10 @@
 #include <functional>
 #include <limits>
 #include <source_location>
+#include <utility>
+#include <vector>
+
+#include "platform/placement.hpp"
 
 namespace filch::platform {
 
@@ -70,6 +74,10 @@ class world {
   virtual void lock(mutex& which) = 0;
   virtual void unlock(mutex& which) = 0;
   virtual fiber* start(std::function<void()> body) = 0;
+  /// The same, on that processor. A world without places has no use for it.
+  virtual fiber* start_on(int /*processor*/, std::function<void()> body) { return start(std::move(body)); }
+  /// The calling thread goes on on that processor. Returns which it was on before; -1: the world has no places.
+  virtual int move_to(int /*processor*/) { return -1; }
   virtual void join(fiber& ended) = 0;
   [[nodiscard]] virtual fiber* current_thread() = 0;
   void handle_interrupts(void (*by)() noexcept) noexcept { handler_ = by; }
@@ -77,6 +85,12 @@ class world {
   virtual bool interrupt(fiber& whom) = 0;
   [[nodiscard]] virtual std::uint64_t seed(std::uint64_t stream) = 0;
   [[nodiscard]] virtual int processors() = 0;
+  /// All processors, by number, and what they share. Here: all of it.
+  [[nodiscard]] virtual std::vector<hardware_thread> hardware() {
+    std::vector<hardware_thread> all;
+    for (int i = 0; i < processors(); ++i) all.push_back({i, {}});
+    return all;
+  }
   [[nodiscard]] virtual unsigned first_offers() { return 8; }
 
   // The program's own work, for worlds in which it takes time.

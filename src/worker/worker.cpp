@@ -42,11 +42,13 @@ std::size_t slots_in(std::size_t bytes) noexcept {
 
 }  // namespace
 
-worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes)
+worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes,
+               const platform::worker_place& own_place)
     : stack_(stack_bytes),
       run_memory_(slots_in(stack_bytes) * sizeof(group_run)),
       number(own_number),
       common(of_all),
+      place(own_place),
       activations(slots_in(stack_bytes)),
       detached(own_number),
       seed_(platform::random_seed(own_number)) {

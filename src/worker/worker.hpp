@@ -16,6 +16,7 @@
 #include "platform/interrupt.hpp"
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
+#include "platform/placement.hpp"
 #include "worker/activation_list.hpp"
 #include "worker/detached_queue.hpp"
 #include "worker/idle_time.hpp"
@@ -133,7 +134,8 @@ class worker : public worker_core {
   platform::mapping run_memory_;
 
  public:
-  worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes);
+  worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes,
+         const platform::worker_place& own_place = {});
 
   /// The worker that the calling thread is at present; null: of no scheduler.
   [[nodiscard]] static worker* of_this_thread() noexcept {
@@ -257,6 +259,7 @@ class worker : public worker_core {
 
   const std::uint16_t number;
   const common_parts common;
+  const platform::worker_place place;      ///< any thread: which other workers are near
   activation_list activations;             ///< any thread may ask
   std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves
   piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says

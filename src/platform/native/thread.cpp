@@ -7,12 +7,22 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "platform/affinity.hpp"
+
 namespace filch::platform {
 
-thread::thread(std::size_t stack_bytes, std::function<void()> body) : body_(std::move(body)), process_(getpid()) {
+thread::thread(std::size_t stack_bytes, std::function<void()> body, int processor)
+    : body_([processor, own = std::move(body)] {
+        processor_binding binding;
+        binding.begin(processor);
+        own();
+        binding.end();
+      }),
+      process_(getpid()) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes);
+  if (const affinity_mask* const unbound = affinity_mask::before_binding()) unbound->give_to(attributes);
   const int error = pthread_create(
       &handle_, &attributes,
       [](void* self) -> void* {

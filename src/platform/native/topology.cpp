@@ -9,6 +9,7 @@
 
 #include <filch/topology.hpp>
 
+#include "platform/affinity.hpp"
 #include "platform/cgroup.hpp"
 #include "platform/usable.hpp"
 
@@ -30,6 +31,12 @@ namespace platform {
 
 std::vector<int> affinity() {
   std::vector<int> cpus;
+  if (const affinity_mask* const before = affinity_mask::before_binding()) {
+    for (int cpu = 0; cpu < affinity_mask::most_processors; ++cpu) {
+      if (before->has(cpu)) cpus.push_back(cpu);
+    }
+    return cpus;
+  }
   // The mask's size is the kernel's choice: enlarge until it fits.
   for (int most = 1024; most <= (1 << 20); most *= 2) {
     cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(most));

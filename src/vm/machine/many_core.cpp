@@ -33,7 +33,8 @@ constexpr std::uint64_t mix(std::uint64_t z) noexcept {
 }  // namespace
 
 struct many_core::virtual_thread : fiber {
-  std::uint32_t core = 0;
+  std::uint32_t processor = 0;  ///< hardware thread
+  std::uint32_t core = 0;       ///< that one's
   picoseconds clock = 0;
   picoseconds stores_done = 0;  ///< when the last buffered store is visible to others
   bool is_waiting = false;      ///< blocked: neither running nor, unless it waits for a time, in the queue
@@ -65,17 +66,19 @@ many_core::many_core(const machine_description& machine, std::uint64_t seed, int
 many_core::~many_core() = default;
 
 void many_core::run(std::function<void()> program) {
-  virtual_thread& first = add_thread([this, program = std::move(program)] {
-    try {
-      program();
-    } catch (...) {
-      error_ = std::current_exception();
-    }
-    running_->has_ended = true;
-    last_clock_ = running_->clock;
-    running_ = nullptr;
-    fibers_.leave();
-  });
+  virtual_thread& first = add_thread(
+      [this, program = std::move(program)] {
+        try {
+          program();
+        } catch (...) {
+          error_ = std::current_exception();
+        }
+        running_->has_ended = true;
+        last_clock_ = running_->clock;
+        running_ = nullptr;
+        fibers_.leave();
+      },
+      0);
   ready_.pop();  // nobody else is there yet
   enter(first);
   fibers_.run(first);
@@ -100,11 +103,29 @@ std::size_t many_core::stack_left() const noexcept {
 
 // Threads and their order.
 
-many_core::virtual_thread& many_core::add_thread(std::function<void()> body) {
+std::uint32_t many_core::core_of(std::uint32_t processor) const noexcept {
+  return processor % static_cast<std::uint32_t>(machine_.cores());
+}
+
+/// Of a thread that nobody has given one.
+std::uint32_t many_core::next_processor() const {
+  const auto most = static_cast<std::uint32_t>(machine_.hardware_threads());
+  const std::uint32_t own = static_cast<std::uint32_t>(threads_.size()) % most;
+  if (!is_placed_) return own;
+  std::vector<bool> used(most);
+  for (const auto& each : threads_) {
+    if (!each->has_ended) used[each->processor] = true;
+  }
+  const auto free = std::find(used.begin(), used.end(), false);
+  return free == used.end() ? own : static_cast<std::uint32_t>(free - used.begin());
+}
+
+many_core::virtual_thread& many_core::add_thread(std::function<void()> body, std::uint32_t processor) {
   auto made = std::make_unique<virtual_thread>();
   virtual_thread& t = *made;
   t.number = static_cast<std::uint32_t>(threads_.size());
-  t.core = t.number % static_cast<std::uint32_t>(machine_.cores());
+  t.processor = processor;
+  t.core = core_of(processor);
   t.body = [&t, own = std::move(body)] {
     t.stack_top = static_cast<const std::byte*>(__builtin_frame_address(0));
     own();
@@ -237,11 +258,28 @@ void many_core::fail(std::string message) {
   fibers_.leave();
 }
 
-fiber* many_core::start(std::function<void()> body) {
-  return &add_thread([this, own = std::move(body)] {
+fiber* many_core::start(std::function<void()> body) { return &add_thread(with_end(std::move(body)), next_processor()); }
+
+fiber* many_core::start_on(int processor, std::function<void()> body) {
+  is_placed_ = true;
+  return &add_thread(with_end(std::move(body)), static_cast<std::uint32_t>(processor));
+}
+
+std::function<void()> many_core::with_end(std::function<void()> body) {
+  return [this, own = std::move(body)] {
     own();
     end_thread();
-  });
+  };
+}
+
+int many_core::move_to(int processor) {
+  is_placed_ = true;
+  virtual_thread& me = *running_;
+  const std::uint32_t before = std::exchange(me.processor, static_cast<std::uint32_t>(processor));
+  if (!busy_threads_.empty()) --busy_threads_[me.core];
+  me.core = core_of(me.processor);
+  if (!busy_threads_.empty()) ++busy_threads_[me.core];
+  return static_cast<int>(before);
 }
 
 void many_core::join(fiber& ended) {
@@ -403,6 +441,17 @@ std::uint64_t many_core::seed(std::uint64_t stream) {
 }
 
 int many_core::processors() { return machine_.hardware_threads(); }
+
+std::vector<hardware_thread> many_core::hardware() {
+  const auto cores_per_socket = static_cast<std::uint32_t>(machine_.cores_per_socket);
+  std::vector<hardware_thread> all;
+  for (int processor = 0; processor < machine_.hardware_threads(); ++processor) {
+    const std::uint32_t core = core_of(static_cast<std::uint32_t>(processor));
+    const std::uint32_t socket = core / cores_per_socket;
+    all.push_back({processor, {core, socket, socket}});
+  }
+  return all;
+}
 
 // The program's own work.
 

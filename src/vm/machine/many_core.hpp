@@ -33,8 +33,9 @@ namespace filch::platform::vm {
 
 class many_core final : public world {
  public:
-  /// A world for programs of at most `threads` threads. Thread i runs on core i; where there are more threads than
-  /// cores, further ones take the other hardware threads of the cores in turn.
+  /// A world for programs of at most `threads` threads. Hardware thread h is one of core h modulo the number of cores, so
+  /// the first ones of all cores come first. Thread i runs on hardware thread i, unless somebody says otherwise; when
+  /// somebody has, further ones run where no other thread does.
   many_core(const machine_description& machine, std::uint64_t seed, int threads);
   ~many_core() override;
 
@@ -69,11 +70,14 @@ class many_core final : public world {
   void lock(mutex& which) override;
   void unlock(mutex& which) override;
   fiber* start(std::function<void()> body) override;
+  fiber* start_on(int processor, std::function<void()> body) override;
+  int move_to(int processor) override;
   void join(fiber& ended) override;
   [[nodiscard]] fiber* current_thread() override;
   bool interrupt(fiber& whom) override;
   [[nodiscard]] std::uint64_t seed(std::uint64_t stream) override;
   [[nodiscard]] int processors() override;
+  [[nodiscard]] std::vector<hardware_thread> hardware() override;
   void charge(double ns) override;
   void touch(const void* at, std::size_t bytes, bool writes) override;
   [[nodiscard]] double price(const char* work) override;
@@ -86,7 +90,9 @@ class many_core final : public world {
     virtual_thread* thread;
   };
 
-  virtual_thread& add_thread(std::function<void()> body);
+  virtual_thread& add_thread(std::function<void()> body, std::uint32_t processor);
+  [[nodiscard]] std::uint32_t next_processor() const;
+  [[nodiscard]] std::uint32_t core_of(std::uint32_t processor) const noexcept;
   void keep_lead();
   void wait_turn();
   void reschedule();
@@ -94,6 +100,7 @@ class many_core final : public world {
   void block_until(picoseconds when);
   void handle_interrupt();
   void resume(virtual_thread& t, picoseconds at);
+  [[nodiscard]] std::function<void()> with_end(std::function<void()> body);
   [[noreturn]] void end_thread();
   [[noreturn]] void fail(std::string message);
   void enter(virtual_thread& next) noexcept;
@@ -114,6 +121,7 @@ class many_core final : public world {
   picoseconds signal_latency_;
   std::vector<std::unique_ptr<virtual_thread>> threads_;
   std::vector<std::uint32_t> busy_threads_;  // by core; only where cores have several
+  bool is_placed_ = false;                   // somebody has said where a thread is to run
   queue ready_;                              // all that could go on, but for the one that runs
   picoseconds horizon_ = never;              // how far the one that runs may go before others have to
   virtual_thread* running_ = nullptr;        // null: the program around

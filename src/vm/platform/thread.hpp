@@ -30,8 +30,10 @@ class mutex {
 
 class thread {
  public:
-  thread(std::size_t /*stack_bytes*/, std::function<void()> body)
-      : fiber_(vm::world::current()->start(std::move(body))) {}
+  /// `processor`: that it runs on; -1: the world chooses.
+  thread(std::size_t /*stack_bytes*/, std::function<void()> body, int processor = -1)
+      : fiber_(processor < 0 ? vm::world::current()->start(std::move(body))
+                             : vm::world::current()->start_on(processor, std::move(body))) {}
   thread(const thread&) = delete;
   thread& operator=(const thread&) = delete;
   void join() noexcept { vm::world::current()->join(*fiber_); }

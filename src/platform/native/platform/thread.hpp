@@ -15,8 +15,9 @@ using mutex = std::mutex;
 /// A thread with a stack of at least the given size. Joined explicitly; not movable.
 class thread {
  public:
-  /// Starts `body`. Throws std::system_error when the system has no thread left.
-  thread(std::size_t stack_bytes, std::function<void()> body);
+  /// Starts `body`, bound to that processor; -1: where the system likes. Throws std::system_error when the system has no
+  /// thread left.
+  thread(std::size_t stack_bytes, std::function<void()> body, int processor = -1);
   thread(const thread&) = delete;
   thread& operator=(const thread&) = delete;
   /// Waits until it has ended.

@@ -10,7 +10,8 @@ namespace filch::platform {
 /// The most workers that a scheduler may be asked for: more would be a mistake.
 inline constexpr int most_workers = 1024;
 
-/// Numbers of the hardware threads in the affinity mask of the calling thread.
+/// Numbers of the hardware threads in the affinity mask of the calling thread; while it is bound, in its mask from
+/// before.
 std::vector<int> affinity();
 
 /// Fills in where the given hardware threads are, and who said so.
