@@ -171,11 +171,11 @@ configuration configure(const options& chosen) {
           loop,
           chosen.steal_half,
           chosen.push_half,
+          pinning_of(choice(chosen.pinning, "FILCH_PINNING", "pinning", name_of(platform::pinning::none))),
           interval_of(deal_interval, chosen.deal_interval_ns, policy),
           interval_of(interrupt_after, chosen.interrupt_after_ns, policy),
           interval_of(interrupt_every, chosen.interrupt_every_ns, policy),
-          chosen.stack_bytes,
-          pinning_of(choice(chosen.pinning, "FILCH_PINNING", "pinning", name_of(platform::pinning::none)))};
+          chosen.stack_bytes};
 }
 
 std::unique_ptr<policy> make_policy(const configuration& chosen) {

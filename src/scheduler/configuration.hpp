@@ -22,11 +22,11 @@ struct configuration {
   loop_kind loop;
   bool steal_half;
   bool push_half;
+  platform::pinning pinning;
   std::int64_t deal_interval_ns;
   std::int64_t interrupt_after_ns;  ///< 0: never
   std::int64_t interrupt_every_ns;  ///< 0: never
   std::size_t stack_bytes;
-  platform::pinning pinning;
 };
 
 /// Fills in defaults and checks everything. Throws std::invalid_argument; the message names value and remedy.

@@ -65,13 +65,13 @@ class scheduler_core {
   injector injected_;
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
-  platform::processor_binding seat_binding_;  ///< of the thread that has the seat
   platform::mutex guests_mutex_;
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;
-  std::unique_ptr<ticker> ticker_;  ///< null: none is wanted
+  std::unique_ptr<ticker> ticker_;            ///< null: none is wanted
+  platform::processor_binding seat_binding_;  ///< of the thread that has the seat
 };
 
 }  // namespace filch::detail

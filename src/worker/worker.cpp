@@ -48,10 +48,10 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
       run_memory_(slots_in(stack_bytes) * sizeof(group_run)),
       number(own_number),
       common(of_all),
-      place(own_place),
       activations(slots_in(stack_bytes)),
       detached(own_number),
-      seed_(platform::random_seed(own_number)) {
+      seed_(platform::random_seed(own_number)),
+      place(own_place) {
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<slot*>(stack_.data());
   groups.runs = static_cast<group_run*>(run_memory_.data());

@@ -259,7 +259,6 @@ class worker : public worker_core {
 
   const std::uint16_t number;
   const common_parts common;
-  const platform::worker_place place;      ///< any thread: which other workers are near
   activation_list activations;             ///< any thread may ask
   std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves
   piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says
@@ -294,6 +293,9 @@ class worker : public worker_core {
   chunk_tuners own_tuners_;
   const running* innermost_ = nullptr;
   std::uint64_t seed_;
+
+ public:
+  const platform::worker_place place;  ///< any thread: which other workers are near
 };
 
 template <class Claim>
