@@ -154,8 +154,8 @@ TEST(machine_file, every_figure_gets_to_its_member) {
               "store_owned": {"same_socket_ns": 6, "other_socket_ns": 7},
               "store_shared": {"same_socket_ns": 8, "other_socket_ns": 9}, "atomic_extra_ns": 10},
     "memory": {"local_ns": 11, "remote_ns": 12},
-    "data": {"private_bytes": 13, "shared_bytes": 14, "numa": "interleave", "private_line_ns": 15,
-             "shared_line_ns": 16, "local_memory_line_ns": 17, "remote_memory_line_ns": 18, "memory_interval_ns": 19},
+    "data": {"private_bytes": 13, "shared_bytes": 14, "shared_cache": "non_inclusive", "numa": "interleave",
+             "private_line_ns": 15, "shared_line_ns": 16, "local_memory_line_ns": 17, "remote_memory_line_ns": 18, "memory_interval_ns": 19},
     "system": {"pause_ns": 20, "park_ns": 21, "wake_call_ns": 22, "wake_latency_ns": 23, "signal_call_ns": 24,
                "signal_latency_ns": 25},
     "runtime": {"spawn_ns": 26},
@@ -192,6 +192,7 @@ TEST(machine_file, every_figure_gets_to_its_member) {
   EXPECT_EQ(m.memory.remote_ns, 12);
   EXPECT_EQ(m.data.private_bytes, 13);
   EXPECT_EQ(m.data.shared_bytes, 14);
+  EXPECT_EQ(m.data.shared_cache, shared_cache_kind::non_inclusive);
   EXPECT_EQ(m.data.numa, numa_policy::interleave);
   EXPECT_EQ(m.data.private_line_ns, 15);
   EXPECT_EQ(m.data.shared_line_ns, 16);
@@ -342,6 +343,9 @@ TEST(machine_file, an_impossible_figure_is_named) {
               HasSubstr("data.shared_bytes is 18446744073709551615; give"));
   EXPECT_THAT(complaint_about_value("/data/numa", "firsttouch"),
               EndsWith("': data.numa is \"firsttouch\"; give \"first_touch\" or \"interleave\""));
+  EXPECT_THAT(complaint_about_value("/data/shared_cache", "exclusive"),
+              EndsWith("': data.shared_cache is \"exclusive\"; give \"inclusive\" or \"non_inclusive\""));
+  EXPECT_THAT(complaint_about_value("/data/shared_cache", true), HasSubstr("data.shared_cache is true; give"));
   EXPECT_THAT(complaint_about_value("/calibrated", "yes"), EndsWith("': calibrated is \"yes\"; give true or false"));
   EXPECT_THAT(complaint_about_value("/shape/clock_ghz", 0), HasSubstr("shape.clock_ghz is 0; give gigahertz"));
   EXPECT_THAT(complaint_about_value("/shape/core_throughput", 1.5),

@@ -51,6 +51,7 @@ machine_description small_machine() {
   m.memory = {90, 150};
   m.data = {.private_bytes = 16384,
             .shared_bytes = 262144,
+            .shared_cache = shared_cache_kind::inclusive,
             .numa = numa_policy::first_touch,
             .private_line_ns = 1,
             .shared_line_ns = 4,

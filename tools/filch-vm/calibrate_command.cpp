@@ -122,6 +122,7 @@ void measure_memory(vm::machine_description& machine) {
   auto& data = machine.data;
   data.private_bytes = static_cast<std::int64_t>(private_bytes);
   data.shared_bytes = static_cast<std::int64_t>(shared_bytes);
+  data.shared_cache = platform::vm::shared_cache_kind::inclusive;  // nothing tells
   data.numa = platform::vm::numa_policy::first_touch;
   data.private_line_ns = streaming_line_ns(private_bytes / 2);
   // Of the shared cache others may have a part: not more of it than twice the private ones.
@@ -186,6 +187,7 @@ ordered_json to_machine_file(const vm::machine_description& m, const std::string
       {"data",
        {{"private_bytes", m.data.private_bytes},
         {"shared_bytes", m.data.shared_bytes},
+        {"shared_cache", "inclusive"},
         {"numa", "first_touch"},
         {"private_line_ns", rounded(m.data.private_line_ns)},
         {"shared_line_ns", rounded(m.data.shared_line_ns)},

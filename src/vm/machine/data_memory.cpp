@@ -1,99 +1,174 @@
 #include "vm/machine/data_memory.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <new>
 
 namespace filch::platform::vm {
 namespace {
 
 constexpr std::uintptr_t line_bytes = 64;
 constexpr std::uintptr_t block_bytes = 256;
-constexpr std::uint32_t blocks_per_page = 16;  // interleaving is by pages of 4 KiB
+constexpr std::uintptr_t page_bytes = 4096;
 
 }  // namespace
 
-data_memory::cache::cache(std::int64_t bytes)
-    : sets_(static_cast<std::uint32_t>(bytes / static_cast<std::int64_t>(block_bytes * ways))), copies_(sets_ * ways) {}
-
-bool data_memory::cache::has(const block& b) const noexcept {
-  if (sets_ == 0) return false;
-  const auto first = copies_.begin() + static_cast<std::ptrdiff_t>(first_of(b));
-  return std::any_of(first, first + ways,
-                     [&](const copy& c) { return c.number == b.number && c.version == b.version; });
+void data_memory::page::forget(std::size_t first, std::size_t last) noexcept {
+  for (std::size_t b = first / block_bytes; b <= last / block_bytes; ++b) blocks[b] = {};
+  if (first == 0 && last == page_bytes - 1) home = nobody;
 }
 
-bool data_memory::cache::use(const block& b) noexcept {
+data_memory::cache::cache(std::int64_t bytes, arena& memory)
+    : sets_(static_cast<std::uint32_t>(bytes / static_cast<std::int64_t>(block_bytes * ways))),
+      reciprocal_(sets_ == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() / sets_ + 1),
+      all_(reinterpret_cast<set*>(memory.take(sets_ * sizeof(set)))) {}
+
+inline data_memory::cache::set& data_memory::cache::set_of(const copy& c) const noexcept {
+  // The remainder of the division by the number of sets, without one: D. Lemire, O. Kaser and N. Kurz, "Faster remainder
+  // by direct computation", Software: Practice and Experience 49(6), 2019. Exact for all numbers of 32 bits.
+  __extension__ using wide = unsigned __int128;
+  const std::uint64_t fraction = reciprocal_ * c.number;
+  return all_[static_cast<std::size_t>(static_cast<wide>(fraction) * sets_ >> 64)];
+}
+
+bool data_memory::cache::has(const copy& c) const noexcept {
   if (sets_ == 0) return false;
-  copy* const first = &copies_[first_of(b)];
-  copy* oldest = first;
-  for (copy* c = first; c != first + ways; ++c) {
-    if (c->number == b.number) {
-      const bool is_valid = c->version == b.version;
-      c->version = b.version;
-      c->used = ++uses_;
-      return is_valid;
-    }
-    if (c->used < oldest->used) oldest = c;
+  const set& s = set_of(c);
+  return std::find(s.copies.begin(), s.copies.end(), c) != s.copies.end();
+}
+
+inline bool data_memory::cache::use(const copy& c, copy& dropped) noexcept {
+  dropped = {};
+  if (sets_ == 0) return false;
+  set& s = set_of(c);
+  const auto first = s.copies.begin();
+  for (auto each = first; each != s.copies.end(); ++each) {
+    if (each->number != c.number) continue;
+    const bool is_valid = each->version == c.version;
+    std::move_backward(first, each, each + 1);
+    *first = c;
+    return is_valid;
   }
-  *oldest = {b.number, b.version, ++uses_};
+  dropped = s.copies.back();
+  std::move_backward(first, s.copies.end() - 1, s.copies.end());
+  *first = c;
   return false;
 }
 
+inline void data_memory::cache::renew(const copy& c) noexcept {
+  if (sets_ != 0) set_of(c).copies.front() = c;
+}
+
+inline bool data_memory::cache::take(const copy& c) noexcept {
+  if (sets_ == 0) return false;
+  set& s = set_of(c);
+  const auto found =
+      std::find_if(s.copies.begin(), s.copies.end(), [&](const copy& e) { return e.number == c.number; });
+  if (found == s.copies.end()) return false;
+  const bool is_valid = found->version == c.version;
+  std::move(found + 1, s.copies.end(), found);
+  s.copies.back() = {};
+  return is_valid;
+}
+
 data_memory::data_memory(const machine_description& machine)
-    : costs_(machine.data),
+    : is_inclusive_(machine.data.shared_cache == shared_cache_kind::inclusive),
+      is_first_touch_(machine.data.numa == numa_policy::first_touch),
       cores_per_socket_(static_cast<std::uint32_t>(machine.cores_per_socket)),
+      private_bytes_(machine.data.private_bytes),
+      shared_bytes_(machine.data.shared_bytes),
+      private_line_(from_ns(machine.data.private_line_ns)),
+      shared_line_(from_ns(machine.data.shared_line_ns)),
+      local_line_(from_ns(machine.data.local_memory_line_ns)),
+      remote_line_(from_ns(machine.data.remote_memory_line_ns)),
+      interval_(from_ns(machine.data.memory_interval_ns)),
+      versions_(1, arena_allocator<std::uint32_t>(memory_)),
       private_(static_cast<std::size_t>(machine.cores())),
       shared_(static_cast<std::size_t>(machine.sockets)),
       memory_free_at_(static_cast<std::size_t>(machine.sockets)) {}
 
 // Caches appear when they are first used: few programs touch data on every core of a large machine.
 data_memory::cache& data_memory::private_of(std::uint32_t core) {
-  if (private_[core] == nullptr) private_[core] = std::make_unique<cache>(costs_.private_bytes);
+  if (private_[core] == nullptr) private_[core] = std::make_unique<cache>(private_bytes_, memory_);
   return *private_[core];
 }
 
 data_memory::cache& data_memory::shared_of(std::uint32_t socket) {
-  if (shared_[socket] == nullptr) shared_[socket] = std::make_unique<cache>(costs_.shared_bytes);
+  if (shared_[socket] == nullptr) shared_[socket] = std::make_unique<cache>(shared_bytes_, memory_);
   return *shared_[socket];
 }
 
+std::uint32_t data_memory::home_of_new_page(std::uint32_t socket) noexcept {
+  const std::uint32_t next = known_pages_++ % static_cast<std::uint32_t>(memory_free_at_.size());
+  return is_first_touch_ ? socket : next;
+}
+
+void data_memory::number(block& b) {
+  b.number = ++known_blocks_;
+  if (!is_inclusive_) versions_.push_back(b.version);
+}
+
 picoseconds data_memory::touch(std::uint32_t core, const void* at, std::size_t bytes, bool writes, picoseconds now) {
-  const auto* first = static_cast<const std::byte*>(at);
-  while (bytes > 0) {
-    const std::uintptr_t in_block = reinterpret_cast<std::uintptr_t>(first) % block_bytes;
-    const std::size_t here = std::min<std::size_t>(bytes, block_bytes - in_block);
-    const auto lines = static_cast<std::uint32_t>((in_block + here - 1) / line_bytes - in_block / line_bytes + 1);
-    now = touch(core, blocks_.at(first), lines, writes, now);
-    first += here;
-    bytes -= here;
+  const auto first = reinterpret_cast<std::uintptr_t>(at);
+  const std::uintptr_t end = first + bytes;
+  for (std::uintptr_t from = first; from < end;) {
+    page& p = pages_.at(reinterpret_cast<const void*>(from));
+    if (p.home == nobody) p.home = home_of_new_page(socket_of(core));
+    const std::uintptr_t end_here = std::min(end, (from / page_bytes + 1) * page_bytes);
+    while (from < end_here) {
+      const std::uintptr_t to = std::min(end_here, (from / block_bytes + 1) * block_bytes);
+      const auto lines = static_cast<std::uint32_t>((to - 1) / line_bytes - from / line_bytes + 1);
+      now = touch(core, p.home, p.blocks[from % page_bytes / block_bytes], lines, writes, now);
+      from = to;
+    }
   }
   return now;
 }
 
-void data_memory::first_touch(block& b, std::uint32_t socket) noexcept {
-  b.home = costs_.numa == numa_policy::first_touch
-               ? socket
-               : known_ / blocks_per_page % static_cast<std::uint32_t>(memory_free_at_.size());
-  b.number = ++known_;
+/// Puts the block into the caches of the core. True: the private one has it; `is_near`: the shared one has.
+inline bool data_memory::use_inclusive(cache& own, std::uint32_t socket, const copy& wanted, bool& is_near) {
+  copy dropped;
+  const bool is_own = own.use(wanted, dropped);
+  is_near = shared_of(socket).use(wanted, dropped);
+  return is_own;
 }
 
-picoseconds data_memory::touch(std::uint32_t core, block& b, std::uint32_t lines, bool writes, picoseconds now) {
-  const std::uint32_t socket = socket_of(core);
-  if (b.number == 0) first_touch(b, socket);
-  cache& own = private_of(core);
+inline bool data_memory::use_non_inclusive(cache& own, std::uint32_t socket, const copy& wanted, bool& is_near) {
+  copy dropped;
+  if (own.use(wanted, dropped)) return true;
   cache& near = shared_of(socket);
-  const bool in_own = own.use(b);
-  const bool in_near = near.use(b);
-  picoseconds end = now;
-  if (in_own) {
-    end += lines * from_ns(costs_.private_line_ns);
-  } else if (in_near) {
-    end += lines * from_ns(costs_.shared_line_ns);
-  } else if (b.writer != nobody && b.writer != core && private_of(b.writer).has(b)) {
-    // Modified in another core's cache: a transfer through the shared cache, or between sockets.
-    end += lines * from_ns(socket_of(b.writer) == socket ? costs_.shared_line_ns : costs_.remote_memory_line_ns);
-  } else {
-    end = from_memory(socket, b.home, lines, now);
+  is_near = near.take(wanted);
+  if (dropped.number != 0 && versions_[dropped.number] == dropped.version) {
+    copy lost;
+    near.use(dropped, lost);
   }
+  return false;
+}
+
+inline picoseconds data_memory::touch(std::uint32_t core, std::uint32_t home, block& b, std::uint32_t lines,
+                                      bool writes, picoseconds now) {
+  if (b.number == 0) number(b);
+  const std::uint32_t socket = socket_of(core);
+  cache& own = private_of(core);
+  const copy wanted{b.number, b.version};
+  const auto is_in_cache_of = [&](std::uint32_t other) {
+    return other != nobody && other != core && private_of(other).has(wanted);
+  };
+  bool is_near = false;
+  picoseconds end = now;
+  if (is_inclusive_ ? use_inclusive(own, socket, wanted, is_near) : use_non_inclusive(own, socket, wanted, is_near)) {
+    end += lines * private_line_;
+  } else if (is_near) {
+    end += lines * shared_line_;
+  } else if (is_in_cache_of(b.writer)) {
+    // Modified in another core's cache: a transfer through the shared cache, or between sockets.
+    end += lines * (socket_of(b.writer) == socket ? shared_line_ : remote_line_);
+  } else if (!is_inclusive_ && is_in_cache_of(b.reader) && socket_of(b.reader) == socket) {
+    end += lines * shared_line_;  // from that core's cache, which the shared one's directory knows about
+  } else {
+    end = from_memory(socket, home, lines, now);
+  }
+  b.reader = core;
   if (!writes) {
     b.is_shared = b.is_shared || b.writer != core;
   } else if (b.writer != core || b.is_shared) {
@@ -101,17 +176,20 @@ picoseconds data_memory::touch(std::uint32_t core, block& b, std::uint32_t lines
     b.writer = core;
     b.is_shared = false;
     // What was put in above is what was written.
-    own.use(b);
-    near.use(b);
+    own.renew({b.number, b.version});
+    if (is_inclusive_) {
+      shared_of(socket).renew({b.number, b.version});
+    } else {
+      versions_[b.number] = b.version;
+    }
   }
   return end;
 }
 
 picoseconds data_memory::from_memory(std::uint32_t socket, std::uint32_t home, std::uint32_t lines, picoseconds now) {
   picoseconds& free_at = memory_free_at_[home];
-  free_at = std::max(free_at, now) + lines * from_ns(costs_.memory_interval_ns);
-  const double line_ns = socket == home ? costs_.local_memory_line_ns : costs_.remote_memory_line_ns;
-  return std::max(free_at, now + lines * from_ns(line_ns));
+  free_at = std::max(free_at, now) + lines * interval_;
+  return std::max(free_at, now + lines * (socket == home ? local_line_ : remote_line_));
 }
 
 }  // namespace filch::platform::vm

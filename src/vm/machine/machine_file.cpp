@@ -1,6 +1,7 @@
 #include "vm/machine/machine_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -98,12 +99,14 @@ class group {
     return value.get<bool>();
   }
 
-  [[nodiscard]] numa_policy numa(const std::string& key) {
-    const std::string wanted = "\"first_touch\" or \"interleave\"";
+  /// The value of an enumeration that has that name: its place among all names.
+  template <class Enum>
+  [[nodiscard]] Enum named(const std::string& key, const std::array<std::string_view, 2>& names) {
+    const std::string wanted = json(names.front()).dump() + " or " + json(names.back()).dump();
     const json& value = value_of(key, wanted);
-    if (value == "first_touch") return numa_policy::first_touch;
-    if (value == "interleave") return numa_policy::interleave;
-    wrong(full(key), value, wanted);
+    const auto found = std::ranges::find_if(names, [&](std::string_view name) { return value == name; });
+    if (found == names.end()) wrong(full(key), value, wanted);
+    return static_cast<Enum>(found - names.begin());
   }
 
   /// An object of texts under any keys; it may be absent.
@@ -199,7 +202,8 @@ memory_costs read_memory(group memory) {
 data_costs read_data(group data) {
   const data_costs read{.private_bytes = data.bytes("private_bytes"),
                         .shared_bytes = data.bytes("shared_bytes"),
-                        .numa = data.numa("numa"),
+                        .shared_cache = data.named<shared_cache_kind>("shared_cache", shared_cache_names),
+                        .numa = data.named<numa_policy>("numa", numa_policy_names),
                         .private_line_ns = data.nanoseconds("private_line_ns"),
                         .shared_line_ns = data.nanoseconds("shared_line_ns"),
                         .local_memory_line_ns = data.nanoseconds("local_memory_line_ns"),

@@ -11,6 +11,8 @@
 // simulation with a figure silently left at a default would still look plausible.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -52,17 +54,34 @@ enum class numa_policy {
   interleave,   ///< in turn on all sockets
 };
 
+/// By the value of a policy; as in machine files.
+inline constexpr std::array<std::string_view, 2> numa_policy_names{"first_touch", "interleave"};
+
+[[nodiscard]] constexpr std::string_view name_of(numa_policy policy) noexcept {
+  return numa_policy_names[static_cast<std::size_t>(policy)];
+}
+
+/// What a socket's shared cache holds of what its cores read.
+enum class shared_cache_kind {
+  inclusive,      ///< all that they have in their private caches, and what those had to drop
+  non_inclusive,  ///< what the private caches had to drop, until a core wants it again
+};
+
+/// By the value of a kind; as in machine files.
+inline constexpr std::array<std::string_view, 2> shared_cache_names{"inclusive", "non_inclusive"};
+
 /// Caches for the data that workloads declare, and what streaming through that data costs one core per line of
 /// 64 bytes, in nanoseconds (throughput with prefetching, not latency).
 struct data_costs {
-  std::int64_t private_bytes;    ///< caches of one core
-  std::int64_t shared_bytes;     ///< last-level cache of one socket; 0: there is none
-  numa_policy numa;              ///< as in the experiments that the machine is known from
-  double private_line_ns;        ///< from the core's own caches
-  double shared_line_ns;         ///< from its socket's last-level cache
-  double local_memory_line_ns;   ///< from its socket's memory
-  double remote_memory_line_ns;  ///< from another socket's memory
-  double memory_interval_ns;     ///< a socket's memory serves one line in this time to all readers together
+  std::int64_t private_bytes;      ///< caches of one core
+  std::int64_t shared_bytes;       ///< last-level cache of one socket; 0: there is none
+  shared_cache_kind shared_cache;  ///< what is in there
+  numa_policy numa;                ///< as in the experiments that the machine is known from
+  double private_line_ns;          ///< from the core's own caches
+  double shared_line_ns;           ///< from its socket's last-level cache
+  double local_memory_line_ns;     ///< from its socket's memory
+  double remote_memory_line_ns;    ///< from another socket's memory
+  double memory_interval_ns;       ///< a socket's memory serves one line in this time to all readers together
 };
 
 /// What the operating system's and the processor's help costs, in nanoseconds.

@@ -6,6 +6,7 @@
 // and nothing is taken from the program's heap.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -36,7 +37,8 @@ class page_table {
     return (*seen.found)[(number >> RecordBits) % records_per_page];
   }
 
-  /// The records in the range are as new. Parts of records at its ends count as inside.
+  /// The records in the range are as new. Of records at its ends that are inside in part, each has its own forget(first
+  /// byte, last byte) called, counted within the record; without such a function they count as inside.
   void forget(const void* address, std::size_t bytes) {
     if (bytes == 0) return;
     const auto first = reinterpret_cast<std::uintptr_t>(address);
@@ -83,7 +85,12 @@ class page_table {
     constexpr std::uintptr_t size = std::uintptr_t{1} << RecordBits;
     for (std::size_t i = 0; i < records_per_page; ++i) {
       const std::uintptr_t at = begin + i * size;
-      if (at <= last && at + size > first) known[i] = Record{};
+      if (at > last || at + size <= first) continue;
+      if constexpr (requires(Record r, std::uintptr_t byte) { r.forget(byte, byte); }) {
+        known[i].forget(std::max(at, first) - at, std::min(at + size - 1, last) - at);
+      } else {
+        known[i] = Record{};
+      }
     }
   }
 

@@ -17,6 +17,7 @@ namespace filch::vm {
 using platform::vm::load_machine;
 using platform::vm::machine_description;
 using platform::vm::machine_names;
+using platform::vm::numa_policy;
 using platform::vm::scaled;
 
 /// One virtual machine. While it exists everything of filch on this thread happens on it.
