@@ -70,6 +70,8 @@ TEST(configuration, bad_values_are_named_with_a_remedy) {
               AllOf(HasSubstr("does not go with policy 'chase_lev'"), HasSubstr("use policy standard")));
   EXPECT_THAT(complaint({.policy = "lace", .interrupt_every_ns = 1}),
               AllOf(HasSubstr("does not go with policy 'lace'"), HasSubstr("use policy sender")));
+  EXPECT_THAT(complaint({.pinning = "close"}),
+              AllOf(HasSubstr("pinning 'close' is unknown"), HasSubstr("use one of none, compact, scatter")));
   EXPECT_THAT(complaint({.stack_bytes = 100}), AllOf(HasSubstr("'100'"), HasSubstr("use 4096 to")));
   EXPECT_THAT(complaint({.stack_bytes = std::size_t{1} << 40}), HasSubstr("is out of range"));
 }
@@ -78,14 +80,17 @@ TEST(configuration, the_environment_fills_in_what_the_program_leaves_open) {
   const environment_variable workers("FILCH_WORKERS", "3");
   const environment_variable policy("FILCH_POLICY", "chase_lev");
   const environment_variable join("FILCH_JOIN", "leapfrog");
+  const environment_variable pinning("FILCH_PINNING", "compact");
   const scheduler open{options{}};
   EXPECT_EQ(open.workers(), 3);
   EXPECT_EQ(open.policy(), "chase_lev");
   EXPECT_EQ(open.join(), "leapfrog");
-  const scheduler fixed({.workers = 2, .policy = "lace", .join = "random"});
+  EXPECT_EQ(open.pinning(), "compact");
+  const scheduler fixed({.workers = 2, .policy = "lace", .join = "random", .pinning = "none"});
   EXPECT_EQ(fixed.workers(), 2);
   EXPECT_EQ(fixed.policy(), "lace");
   EXPECT_EQ(fixed.join(), "random");
+  EXPECT_EQ(fixed.pinning(), "none");
 }
 
 TEST(configuration, bad_values_of_the_environment_are_named) {
@@ -105,12 +110,16 @@ TEST(configuration, bad_values_of_the_environment_are_named) {
   }
   const environment_variable policy("FILCH_POLICY", "best");
   EXPECT_THAT(complaint({.workers = 1}), HasSubstr("FILCH_POLICY 'best' is unknown"));
+  const environment_variable pinning("FILCH_PINNING", "cores");
+  EXPECT_THAT(complaint({.workers = 1, .policy = "lace"}),
+              AllOf(HasSubstr("FILCH_PINNING 'cores' is unknown"), HasSubstr("scatter")));
 }
 
 TEST(configuration, the_default_policy_has_safe_waits) {
   const scheduler s({.workers = 1});
   EXPECT_EQ(s.policy(), "standard");
   EXPECT_EQ(s.join(), "transitive");
+  EXPECT_EQ(s.pinning(), "none");
 }
 
 TEST(configuration, every_combination_of_the_table_works) {

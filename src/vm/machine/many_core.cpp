@@ -94,6 +94,8 @@ double many_core::now_s() const noexcept {
   return static_cast<double>(running_ == nullptr ? last_clock_ : running_->clock) * 1e-12;
 }
 
+int many_core::processor() const noexcept { return static_cast<int>(running_->processor); }
+
 std::size_t many_core::stack_left() const noexcept {
   if (running_ == nullptr) return stack_bytes;
   const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));

@@ -45,6 +45,8 @@ class many_core final : public world {
 
   /// Of the calling thread, or of the one that ran last, in seconds.
   [[nodiscard]] double now_s() const noexcept;
+  /// Hardware thread of the calling thread.
+  [[nodiscard]] int processor() const noexcept;
   /// Bytes by which the calling thread's stack may still grow.
   [[nodiscard]] std::size_t stack_left() const noexcept;
   /// The world that exists, if it is of this kind.
