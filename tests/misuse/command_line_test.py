@@ -55,6 +55,7 @@ SETTINGS = {
     "delta_ns": (int, type(None)),
     "interrupt_after_ns": (int, type(None)),
     "interrupt_every_ns": (int, type(None)),
+    "pinning": str,
 }
 COUNTERS = [
     "steals", "failed_steals", "leaps", "grows", "shrinks", "offers", "splits", "transactions", "synchronizations",
@@ -106,6 +107,9 @@ class Misuse(command_line.MisuseTest):
             for bad in ["-1", "x", "", "1.5", "9999999999"]:
                 self.check(["bench", "fib:5", "--policy", "sender", option, bad], option, f"'{bad}'")
             self.check(["bench", "fib:5", "--policy", "chase_lev", option, "5"], f"{option} '5'", "use policy")
+
+        for bad in ["cores", "", "none,compact"]:
+            self.check(["bench", "fib:5", "--pinning", bad], f"unknown pinning '{bad}'", "pinnings are none, compact, scatter")
 
     def test_workloads(self):
         self.check(["bench", "fob"], "'fob'", "did you mean 'fib'?", "filch list")
@@ -208,6 +212,7 @@ class Misuse(command_line.MisuseTest):
         self.check(["bench", "fib:5"], "'leepfrog'", FILCH_JOIN="leepfrog")
         self.check(["bench", "fib:5"], "'-1'", FILCH_WORKERS="-1")
         self.check(["bench", "fib:5"], "'lazzy'", FILCH_LOOP="lazzy")
+        self.check(["bench", "fib:5"], "FILCH_PINNING 'scater'", "use one of", FILCH_PINNING="scater")
         # Also where the policy has no use for the time, and where another one would have.
         for name in ["FILCH_DEAL_INTERVAL_NS", "FILCH_INTERRUPT_AFTER_NS", "FILCH_INTERRUPT_EVERY_NS"]:
             for bad in ["abc", "-1", "5x", "1.5", " 5", "1000000001", "99999999999999999999"]:
@@ -302,7 +307,7 @@ class Bench(unittest.TestCase):
 
     def test_rows_have_the_settings_that_they_ran_with(self):
         def settings(*arguments, **environment):
-            return [list(row["settings"].values()) for row in bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"]]
+            return [list(row["settings"].values())[:5] for row in bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"]]
 
         # steal_half, push_half, delta, interrupt_after, interrupt_every
         self.assertEqual(settings(), [[False, False, None, 0, None]])
@@ -324,6 +329,15 @@ class Bench(unittest.TestCase):
         self.assertEqual(
             settings("--steal-half", "--delta", "7", FILCH_POLICY="sender", **environment), [[True, False, 7, 3000, 4000]]
         )
+
+    def test_workers_are_pinned(self):
+        def pinning(*arguments, **environment):
+            return bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"][0]["settings"]["pinning"]
+
+        self.assertEqual(pinning(), "none")
+        self.assertEqual(pinning("--pinning", "scatter", "--workers", "5"), "scatter")
+        self.assertEqual(pinning(FILCH_PINNING="compact"), "compact")
+        self.assertEqual(pinning("--pinning", "none", FILCH_PINNING="compact"), "none")
 
     def test_no_tasks_take_no_time_each(self):
         (row,) = bench("fib:1")["rows"]

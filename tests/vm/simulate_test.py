@@ -23,7 +23,7 @@ PROGRAM = Path(sys.argv.pop(1))
 ROW_KEYS = [
     "workload", "size", "runner", "policy", "join", "loop", "workers", "settings", "seconds_median", "seconds_min", "runs",
     "tasks", "ns_per_task", "ratio_to_serial", "ratio_low", "ratio_high", "result", "counters", "virtual_seconds", "machine",
-    "communication_factor",
+    "numa", "communication_factor",
 ]  # fmt: skip
 SMALL_TREE = "uts:bin/b0=200/q=0.19/m=5/seed=1"
 
@@ -90,6 +90,9 @@ class Misuse(command_line.MisuseTest):
         self.simulate([*on, "--loop", "lazy_bredth"], "'lazy_bredth'", "did you mean 'lazy_breadth'?")
         self.simulate([*on, "--policy", "lazy_depth", "--loop", "auto"], "'lazy_depth'", "'auto'", "its loops are")
         self.simulate([*on, "--machin", "2x2"], "'--machin'", "did you mean '--machine'?")
+        self.simulate([*on, "--pinning", "scater"], "'scater'", "did you mean 'scatter'?", "none, compact")
+        for bad in ["firsttouch", "", "local"]:
+            self.simulate([*on, "--numa", bad], f"unknown --numa '{bad}'", "first_touch or interleave")
         self.simulate([*on, "--sensitivity=2"], "--sensitivity")
         self.simulate([*on, "--bound=2"], "--bound")
         self.simulate([*on, "--json", "missing/x.json"], "missing/x.json")
@@ -176,6 +179,7 @@ class Simulate(unittest.TestCase):
             "FILCH_JOIN": "random",
             "FILCH_LOOP": "simple",
             "FILCH_INTERRUPT_AFTER_NS": "1",
+            "FILCH_PINNING": "scatter",
         }
         expected = simulated_text(*on)
         for name, value in settings.items():
@@ -210,9 +214,29 @@ class Simulate(unittest.TestCase):
         times = ["--delta", "1000", "--interrupt-after", "0", "--interrupt-every", "5000"]
         serial, row = rows(*on, "--policy", "sender", "--steal-half", *times)
         self.assertIsNone(serial["settings"])
-        names = ["steal_half", "push_half", "delta_ns", "interrupt_after_ns", "interrupt_every_ns"]
-        self.assertEqual(row["settings"], dict(zip(names, [True, False, 1000, 0, 5000], strict=True)))
-        self.assertEqual(rows(*on)[1]["settings"], dict(zip(names, [False, False, None, 0, None], strict=True)))
+        names = ["steal_half", "push_half", "delta_ns", "interrupt_after_ns", "interrupt_every_ns", "pinning"]
+        self.assertEqual(row["settings"], dict(zip(names, [True, False, 1000, 0, 5000, "none"], strict=True)))
+        expected = [False, False, None, 0, None, "compact"]
+        self.assertEqual(rows(*on, "--pinning", "compact")[1]["settings"], dict(zip(names, expected, strict=True)))
+
+    def test_pinning_places_workers(self):
+        # Two workers of one socket share nothing with each other but that; of two sockets, steals are farther.
+        on = ["fib:18", "--machine", "2x8", "--workers", "2", "--seeds", "3"]
+        plain, compact, scatter = ([row["virtual_seconds"] for row in rows(*on, *extra)] for extra in (
+            [], ["--pinning", "compact"], ["--pinning", "scatter"]))  # fmt: skip
+        self.assertEqual(plain, compact)
+        self.assertGreater(scatter[1], compact[1])
+        self.assertEqual(scatter[0], plain[0])
+
+    def test_numa_is_the_machines_unless_given(self):
+        on = ["matmul:256", "--machine", "xeon-x7550", "--workers", "1", "--seeds", "1"]
+        mine, first_touch, interleave = (
+            rows(*on, *extra) for extra in ([], ["--numa", "first_touch"], ["--numa", "interleave"])
+        )
+        self.assertEqual(mine, first_touch)
+        self.assertEqual([row["numa"] for row in mine + interleave], ["first_touch"] * 2 + ["interleave"] * 2)
+        for row, other in zip(first_touch, interleave, strict=True):
+            self.assertGreater(other["virtual_seconds"], row["virtual_seconds"])
 
     def test_loops_are_crossed_with_policies(self):
         arguments = ["nqueens_loop:5", "--machine", "2x2", "--seeds", "2", "--workers", "1,4"]

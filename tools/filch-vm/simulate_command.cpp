@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filch/topology.hpp>
 
@@ -30,7 +31,7 @@ namespace {
 constexpr int most_seeds = 100'000;
 
 constexpr auto examples =
-    R"(Times are virtual. Workers share the cores of the machine, one each, in the order of its sockets. Every run is
+    R"(Times are virtual. Workers share the cores of the machine, one each, in the order of its sockets unless --pinning says otherwise. Every run is
 verified; a wrong result makes the exit status 1. One run for each seed; medians over the seeds; ratios are to the
 serial program on one core, with the 95 % interval of their median. The same command prints the same bytes; variables FILCH_*
 of the environment mean nothing to it.
@@ -40,9 +41,16 @@ Examples:
   filch simulate uts --machine opteron-6168 --policy lace --join leapfrog,random --workers 1,16,48
   filch simulate uts:T3L --machine opteron-6168 --workers 48 --seeds 1
   filch simulate nqueens --machine machines/local.json --sensitivity --json nqueens.json
+  filch simulate matmul --machine xeon-gold-6130 --pinning scatter --numa first_touch --workers 12,64
   filch simulate cilksort --machine xeon-x7550 --workers 30 --policy receiver,sender --bound
   filch simulate nqueens_loop --machine ultrasparc-t2 --policy lazy_breadth,lazy_depth,lazy_depth2 --workers 8,64
 )";
+
+vm::numa_policy numa_of(const std::string& text) {
+  constexpr auto known = platform::vm::numa_policy_names;
+  require_known("--numa", text, known, fmt::format("pages of data are placed by {}", fmt::join(known, " or ")));
+  return static_cast<vm::numa_policy>(std::ranges::find(known, text) - known.begin());
+}
 
 simulation_request read_request(const CLI::App& app) {
   simulation_request request;
@@ -52,6 +60,9 @@ simulation_request read_request(const CLI::App& app) {
         "--machine is missing; give a name such as opteron-6168, a shape such as 4x12, or a file");
   }
   request.machine = vm::load_machine(*machine, machine_folder());
+  if (const auto numa = value_of(app, "--numa")) {
+    request.machine.data.numa = numa_of(*numa);
+  }
   const std::vector<configuration> open = filch_configurations(settings_of(app, platform::vm::most_hardware_threads));
   require_workers(request.machine, open);
   std::ranges::transform(open, std::back_inserter(request.configurations),
@@ -119,6 +130,8 @@ command add_simulate_command(CLI::App& root) {
       ->allow_extra_args();
   add_text(*app, "--machine", "A machine file, by name or path, or SOCKETSxCORES of a generic machine",
            "NAME|SxC|FILE");
+  add_text(*app, "--numa", "Where the pages of data are: interleave or first_touch (default: as the machine file says)",
+           "N");
   add_text(*app, "--workers", "Numbers of workers (default: all hardware threads of the machine)", "N,...");
   add_filch_options(*app);
   add_text(*app, "--seed", "First seed (default: 1)", "S");

@@ -112,8 +112,8 @@ bool experiment::run(std::vector<result_row>& rows) {
       continue;
     }
     rows.push_back(make_result_row(choice_, tasks, row.config, samples_of(row)));
-    rows.back().simulated =
-        simulated_on{request_.machine.name, row.communication_factor, bound_of(row, rows.back().counters)};
+    rows.back().simulated = simulated_on{request_.machine.name, std::string{name_of(request_.machine.data.numa)},
+                                         row.communication_factor, bound_of(row, rows.back().counters)};
   }
   return is_right;
 }

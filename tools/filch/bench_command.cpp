@@ -33,7 +33,8 @@ constexpr int most_rounds = 100'000;
 constexpr auto examples =
     R"(Every run is verified; a wrong result makes the exit status 1. Times are medians; ratios are medians of pairs with
 a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FILCH_JOIN, FILCH_LOOP,
-FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS and FILCH_INTERRUPT_EVERY_NS hold where an option is left out.
+FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS, FILCH_INTERRUPT_EVERY_NS and FILCH_PINNING hold where an option is left
+out.
 
 Examples:
   filch bench                                      every workload at its default size

@@ -62,6 +62,11 @@ void require_loop(std::string_view loop) {
   require_known("loop", loop, known, fmt::format("loops are {}", fmt::join(known, ", ")));
 }
 
+void require_pinning(std::string_view pinning) {
+  constexpr std::array<std::string_view, 3> known{"none", "compact", "scatter"};
+  require_known("pinning", pinning, known, fmt::format("pinnings are {}", fmt::join(known, ", ")));
+}
+
 // `kind` is what `name` and `suitable` are: "join" or "loop".
 void require_suitable(std::string_view policy, std::string_view kind, std::string_view name,
                       const std::vector<std::string_view>& suitable) {
@@ -132,13 +137,15 @@ options options_of(const configuration& config) {
           .push_half = config.push_half,
           .deal_interval_ns = config.deal_interval_ns,
           .interrupt_after_ns = config.interrupt_after_ns,
-          .interrupt_every_ns = config.interrupt_every_ns};
+          .interrupt_every_ns = config.interrupt_every_ns,
+          .pinning = config.pinning};
 }
 
 void fill_in(configuration& config, const scheduler& made) {
   config.policy = made.policy();
   config.join = made.join();
   config.loop = made.loop();
+  config.pinning = made.pinning();
   if (may_use(deal_interval, config.policy)) config.deal_interval_ns = made.deal_interval_ns();
   if (may_use(interrupt_after, config.policy)) config.interrupt_after_ns = made.interrupt_after_ns();
   if (may_use(interrupt_every, config.policy)) config.interrupt_every_ns = made.interrupt_every_ns();
@@ -167,6 +174,9 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
   const std::vector<std::string> policies = checked_names("--policy", settings.policies, require_policy);
   const std::vector<std::string> joins = checked_names("--join", settings.joins, require_join);
   const std::vector<std::string> loops = checked_names("--loop", settings.loops, require_loop);
+  if (settings.pinning) {
+    require_pinning(*settings.pinning);
+  }
   const std::vector<int> workers = worker_counts(settings.workers, settings.most);
   const interval_option delta("--delta", settings.delta, 1, policies, deal_interval);
   const interval_option every("--interrupt-every", settings.interrupt_every, 0, policies, interrupt_every);
@@ -185,6 +195,7 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
                             .loop = loop,
                             .steal_half = settings.steal_half,
                             .push_half = settings.push_half,
+                            .pinning = settings.pinning.value_or(""),
                             .deal_interval_ns = delta.of(policy),
                             .interrupt_after_ns = after.of(policy),
                             .interrupt_every_ns = every.of(policy)});

@@ -25,6 +25,7 @@ struct configuration {
   std::string loop{};       ///< filch only; empty: what the environment gives, or the default of the policy
   bool steal_half = false;  ///< filch only
   bool push_half = false;   ///< filch only
+  std::string pinning{};    ///< filch only; empty: what the environment or the library gives
   // filch only; none: what the environment or the library gives; filled in: the policy has no use for it
   std::optional<std::int64_t> deal_interval_ns{};
   std::optional<std::int64_t> interrupt_after_ns{};
@@ -53,6 +54,7 @@ struct filch_settings {
   std::optional<std::string> workers{};   ///< comma separated
   bool steal_half = false;
   bool push_half = false;
+  std::optional<std::string> pinning{};
   // Nanoseconds, for those of the policies that they mean something to.
   std::optional<std::string> delta{};
   std::optional<std::string> interrupt_after{};

@@ -27,6 +27,10 @@ void add_filch_options(CLI::App& command) {
   add_text(command, "--interrupt-every",
            "Time between interrupts by a thread of their own, in nanoseconds; 0: none (policy sender; default: 0)",
            "NS");
+  add_text(command, "--pinning",
+           "Where workers run: none: anywhere; compact: sockets are filled in order; scatter: as many in each socket "
+           "(default: none)",
+           "W");
 }
 
 filch_settings settings_of(const CLI::App& command, int most) {
@@ -36,6 +40,7 @@ filch_settings settings_of(const CLI::App& command, int most) {
           .workers = value_of(command, "--workers"),
           .steal_half = is_set(command, "--steal-half"),
           .push_half = is_set(command, "--push-half"),
+          .pinning = value_of(command, "--pinning"),
           .delta = value_of(command, "--delta"),
           .interrupt_after = value_of(command, "--interrupt-after"),
           .interrupt_every = value_of(command, "--interrupt-every"),

@@ -12,7 +12,7 @@ namespace filch::cli {
 /// Adds an option that takes one text, to be read by value_of when the command runs.
 CLI::Option* add_text(CLI::App& command, const std::string& name, const std::string& help, const std::string& type);
 
-/// Adds --policy, --join, --loop, --steal-half, --push-half, --delta, --interrupt-after and --interrupt-every.
+/// Adds --policy, --join, --loop, --steal-half, --push-half, --delta, --interrupt-after, --interrupt-every and --pinning.
 void add_filch_options(CLI::App& command);
 
 /// What was given of these and of --workers, which each command describes itself. Throws std::invalid_argument for what

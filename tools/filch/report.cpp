@@ -55,7 +55,8 @@ ordered_json settings_json(const configuration& config) {
           {"push_half", config.push_half},
           {"delta_ns", optional_json(config.deal_interval_ns)},
           {"interrupt_after_ns", optional_json(config.interrupt_after_ns)},
-          {"interrupt_every_ns", optional_json(config.interrupt_every_ns)}};
+          {"interrupt_every_ns", optional_json(config.interrupt_every_ns)},
+          {"pinning", config.pinning}};
 }
 
 ordered_json row_json(const result_row& row) {
@@ -83,6 +84,7 @@ ordered_json row_json(const result_row& row) {
   if (row.simulated) {
     json["virtual_seconds"] = row.seconds_median;
     json["machine"] = row.simulated->machine;
+    json["numa"] = row.simulated->numa;
     json["communication_factor"] = row.simulated->communication_factor;
     if (const auto& bounded = row.simulated->bounded) {
       json["t1"] = bounded->work_s;

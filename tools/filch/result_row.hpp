@@ -27,6 +27,7 @@ struct computation_bound {
 /// Where a simulated row was run.
 struct simulated_on {
   std::string machine;
+  std::string numa;                            ///< where the pages of data are: "first_touch" or "interleave"
   double communication_factor;                 ///< by which communication is slower than on that machine
   std::optional<computation_bound> bounded{};  ///< if that was asked for
 };
