@@ -45,16 +45,16 @@ class plain_model {
       : m_(m.data), private_(sockets * cores_per_socket), shared_(sockets), free_at_(sockets) {}
 
   picoseconds touch(std::uint32_t core, std::uintptr_t at, std::size_t bytes, bool writes, picoseconds now) {
-    for (std::uintptr_t block = at / 256; block <= (at + bytes - 1) / 256; ++block) {
-      const std::uintptr_t first = std::max(at, block * 256) / 64;
-      const std::uintptr_t last = std::min(at + bytes - 1, block * 256 + 255) / 64;
-      now = touch(core, block, static_cast<picoseconds>(last - first + 1), writes, now);
+    for (std::uintptr_t each = at / 256; each <= (at + bytes - 1) / 256; ++each) {
+      const std::uintptr_t first = std::max(at, each * 256) / 64;
+      const std::uintptr_t last = std::min(at + bytes - 1, each * 256 + 255) / 64;
+      now = touch(core, each, static_cast<picoseconds>(last - first + 1), writes, now);
     }
     return now;
   }
 
   void forget(std::uintptr_t at, std::size_t bytes) {
-    for (std::uintptr_t block = at / 256; block <= (at + bytes - 1) / 256; ++block) known_.erase(block);
+    for (std::uintptr_t each = at / 256; each <= (at + bytes - 1) / 256; ++each) known_.erase(each);
     for (std::uintptr_t page = (at + 4095) / 4096; (page + 1) * 4096 <= at + bytes; ++page) homes_.erase(page);
   }
 
@@ -71,17 +71,21 @@ class plain_model {
   using copy = std::pair<std::uint64_t, int>;  // of a block's number, of a version
   using cache = std::map<std::uint64_t, std::list<copy>>;
 
+  /// The fraction of a multiple of the golden ratio, in 32 bits, says which of the sets it is.
+  static std::uint64_t set_of(std::uint64_t number, std::uint64_t sets) {
+    return number * 2'654'435'769 % (std::uint64_t{1} << 32) * sets / (std::uint64_t{1} << 32);
+  }
   static bool has(cache& c, std::uint64_t sets, copy wanted) {
-    const auto& set = c[wanted.first % sets];
+    const auto& set = c[set_of(wanted.first, sets)];
     return std::find(set.begin(), set.end(), wanted) != set.end();
   }
   static bool remove(cache& c, std::uint64_t sets, copy wanted) {
     const bool found = has(c, sets, wanted);
-    c[wanted.first % sets].remove_if([&](const copy& each) { return each.first == wanted.first; });
+    c[set_of(wanted.first, sets)].remove_if([&](const copy& each) { return each.first == wanted.first; });
     return found;
   }
   static std::optional<copy> put(cache& c, std::uint64_t sets, copy wanted) {
-    auto& set = c[wanted.first % sets];
+    auto& set = c[set_of(wanted.first, sets)];
     set.push_front(wanted);
     if (set.size() <= 8) return {};
     const copy last = set.back();
@@ -146,8 +150,8 @@ class plain_model {
       versions_[b.number] = ++b.version;
       b.writer = core;
       b.may_have.clear();
-      own[b.number % own_sets].front().second = b.version;
-      if (inclusive) near[b.number % near_sets].front().second = b.version;
+      own[set_of(b.number, own_sets)].front().second = b.version;
+      if (inclusive) near[set_of(b.number, near_sets)].front().second = b.version;
     }
     return end;
   }
@@ -268,6 +272,27 @@ TEST(data_memory, capacities_add_up_unless_the_shared_cache_is_inclusive) {
     }
     const picoseconds lines = 12 * 8 * 4;
     EXPECT_EQ(last, lines * (kind == shared_cache_kind::inclusive ? 100'000 : 10'000));
+  }
+}
+
+TEST(data_memory, blocks_that_cores_touch_in_turns_fill_their_caches) {
+  // Half of a private cache for each core; one block each in turns, so that a core has every 64th of all blocks.
+  machine_description m = machine(shared_cache_kind::inclusive, numa_policy::first_touch);
+  m.sockets = 4;
+  m.cores_per_socket = 16;
+  m.data.private_bytes = 1 << 20;
+  m.data.shared_bytes = 0;
+  data_memory memory(m);
+  constexpr std::uintptr_t part = 1 << 19;
+  for (int round = 0; round < 2; ++round) {
+    for (std::uintptr_t at = 0; at < part; at += 256) {
+      for (std::uint32_t core = 0; core < 64; ++core) {
+        const picoseconds now = 1'000'000'000'000;
+        const picoseconds end = memory.touch(core, address(0x5000'0000 + core * part + at), 256, false, now);
+        if (round == 0) continue;
+        ASSERT_EQ(end - now, 4 * 1'000) << "core " << core << ", byte " << at;
+      }
+    }
   }
 }
 

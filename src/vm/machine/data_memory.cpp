@@ -1,8 +1,6 @@
 #include "vm/machine/data_memory.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <new>
 
 namespace filch::platform::vm {
 namespace {
@@ -20,15 +18,14 @@ void data_memory::page::forget(std::size_t first, std::size_t last) noexcept {
 
 data_memory::cache::cache(std::int64_t bytes, arena& memory)
     : sets_(static_cast<std::uint32_t>(bytes / static_cast<std::int64_t>(block_bytes * ways))),
-      reciprocal_(sets_ == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() / sets_ + 1),
       all_(reinterpret_cast<set*>(memory.take(sets_ * sizeof(set)))) {}
 
 inline data_memory::cache::set& data_memory::cache::set_of(const copy& c) const noexcept {
-  // The remainder of the division by the number of sets, without one: D. Lemire, O. Kaser and N. Kurz, "Faster remainder
-  // by direct computation", Software: Practice and Experience 49(6), 2019. Exact for all numbers of 32 bits.
-  __extension__ using wide = unsigned __int128;
-  const std::uint64_t fraction = reciprocal_ * c.number;
-  return all_[static_cast<std::size_t>(static_cast<wide>(fraction) * sets_ >> 64)];
+  // Multiples of the golden ratio: the blocks of each core spread over all sets, whether they are consecutive, or every
+  // 64th because 64 cores touch their blocks in turns. By the remainder of a division these would share a few sets.
+  constexpr std::uint32_t golden = 0x9e37'79b9;  // times 2^-32
+  const std::uint64_t fraction = c.number * golden;
+  return all_[fraction * sets_ >> 32];
 }
 
 bool data_memory::cache::has(const copy& c) const noexcept {

@@ -4,7 +4,7 @@
 // Memory belongs to sockets by pages of 4 KiB; data is followed in blocks of 256 bytes. Pages and blocks are numbered in
 // the order in which they are first touched. A block's place in a cache, and the home of a page that is interleaved,
 // follow from its number, so that nothing depends on where the system put the data, but for what shares a page. Caches
-// have 8 ways and replace what was used least recently. Costs are throughputs per line of 64 bytes, with prefetching.
+// have 8 ways, over whose sets blocks are spread evenly, and replace what was used least recently. Costs are throughputs per line of 64 bytes, with prefetching.
 //
 // An inclusive shared cache gets all that its cores read. One that is not inclusive gets what their private caches drop,
 // if it is still valid, and gives a block away when one of them wants it back: so the capacities add up.
@@ -85,7 +85,6 @@ class data_memory {
     [[nodiscard]] set& set_of(const copy& c) const noexcept;
 
     std::uint32_t sets_;
-    std::uint64_t reciprocal_;  ///< of sets_
     set* all_;
   };
 
