@@ -7,6 +7,7 @@ namespace filch::bench {
 
 workload fib_workload();
 workload fib_noinline_workload();
+workload fib_hints_workload();
 workload nqueens_workload();
 workload uts_workload();
 workload uts_bag_workload();

@@ -4,7 +4,9 @@
 //
 // The serial version is plain recursion with inlining blocked: otherwise the compiler unrolls the recursion several
 // levels deep and computes something other than calls. filch's fork_join is inlined as a user would have it (`fib`),
-// and with inlining blocked as well (`fib_noinline`), for a comparison call by call.
+// and with inlining blocked as well (`fib_noinline`), for a comparison call by call. `fib_hints` has groups with work
+// hints in place of forks, as in the paper on almost deterministic work stealing (Shiina and Taura, SC 2019, section
+// 5.5): the first call is a task of two thirds of the work, and the second one is no task.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -72,6 +74,18 @@ template <class Peer>
   return a + b;
 }
 
+template <class Peer>
+long fib_hinted(int n, int cutoff) {
+  if (n < cutoff) return fib_noinline<serial_peer>(n);
+  call.done();
+  long first = 0;
+  typename Peer::hinted_group both(3);
+  both.run([=, &first] { first = fib_hinted<Peer>(n - 1, cutoff); }, 2);
+  const long second = fib_hinted<Peer>(n - 2, cutoff);
+  both.wait();
+  return first + second;
+}
+
 long fib_iterative(int n) {
   long current = 0;
   long next = 1;
@@ -93,18 +107,19 @@ std::uint64_t forks(int n, int cutoff) {
   return current;
 }
 
-enum class inlining { allowed, blocked };
+enum class version { inlined, not_inlined, hinted };
 
 class fib_instance final : public instance {
  public:
-  fib_instance(int n, int cutoff, inlining of_peers) : n_(n), cutoff_(cutoff), of_peers_(of_peers) {}
+  fib_instance(int n, int cutoff, version of_peers) : n_(n), cutoff_(cutoff), of_peers_(of_peers) {}
 
   void prepare() override { value_ = -1; }
 
   void run(runner on) override {
     call.look_up();
     value_ = with_peer(on, [&]<class Peer>() {
-      const bool blocked = std::is_same_v<Peer, serial_peer> || of_peers_ == inlining::blocked;
+      const bool blocked = std::is_same_v<Peer, serial_peer> || of_peers_ == version::not_inlined;
+      if (of_peers_ == version::hinted && !blocked) return fib_hinted<Peer>(n_, cutoff_);
       if (cutoff_ != no_cutoff) return blocked ? fib_noinline_above<Peer>(n_, cutoff_) : fib_above<Peer>(n_, cutoff_);
       return blocked ? fib_noinline<Peer>(n_) : fib<Peer>(n_);
     });
@@ -118,11 +133,11 @@ class fib_instance final : public instance {
  private:
   int n_;
   int cutoff_;
-  inlining of_peers_;
+  version of_peers_;
   long value_ = -1;
 };
 
-workload make_workload(std::string name, std::string summary, inlining of_peers) {
+workload make_workload(std::string name, std::string summary, version of_peers) {
   auto make = [name, of_peers](std::string_view size) -> std::unique_ptr<instance> {
     const size_context context{name, size, "36"};
     const std::size_t slash = size.find('/');
@@ -140,11 +155,16 @@ workload make_workload(std::string name, std::string summary, inlining of_peers)
 workload fib_workload() {
   return make_workload("fib",
                        "Fibonacci number n by double recursion, one task per call from the cutoff on, if there is one",
-                       inlining::allowed);
+                       version::inlined);
 }
 
 workload fib_noinline_workload() {
-  return make_workload("fib_noinline", "fib with inlining blocked for every runner", inlining::blocked);
+  return make_workload("fib_noinline", "fib with inlining blocked for every runner", version::not_inlined);
+}
+
+workload fib_hints_workload() {
+  return make_workload("fib_hints", "fib by groups whose first task has two thirds of the work, as a hint",
+                       version::hinted);
 }
 
 }  // namespace filch::bench

@@ -38,7 +38,8 @@ TEST(size, out_of_range_names_the_range) {
 }
 
 TEST(size, must_be_a_whole_number_and_nothing_else) {
-  for (const char* const name : {"fib", "fib_noinline", "nqueens", "matmul", "matmul_square", "cilksort"}) {
+  for (const char* const name :
+       {"fib", "fib_noinline", "fib_hints", "nqueens", "matmul", "matmul_square", "cilksort"}) {
     for (const std::string size : {"", " 8", "8 ", "+8", "8x", "0x8", "8.0", "1e3", "eight"}) {
       EXPECT_THAT(error_of(name, size), testing::HasSubstr("size '" + size + "' is not a whole number; try ")) << name;
     }
@@ -50,6 +51,12 @@ TEST(size, of_fib_may_have_a_cutoff) {
   EXPECT_EQ(error_of("fib", "20/"), "fib: size '20/' has '', which is not a whole number; try fib:36");
   EXPECT_EQ(error_of("fib_noinline", "99/20"),
             "fib_noinline: size '99/20' has '99', which is out of range (0 to 60); try fib_noinline:36");
+}
+
+TEST(size, of_fib_hints_is_one_of_fib) {
+  EXPECT_EQ(error_of("fib_hints", "61"), "fib_hints: size '61' is out of range (0 to 60); try fib_hints:36");
+  EXPECT_EQ(error_of("fib_hints", "20/1"),
+            "fib_hints: size '20/1' has '1', which is out of range (2 to 60); try fib_hints:36");
 }
 
 TEST(size, of_nqueens_may_have_a_cutoff_up_to_n) {

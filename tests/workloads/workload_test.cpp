@@ -116,6 +116,9 @@ const std::string subjects[] = {
     "fib_noinline:20/7",
     "fib_noinline:1",
     "fib_noinline:20",
+    "fib_hints:1",
+    "fib_hints:20",
+    "fib_hints:20/7",
     "nqueens:1",
     "nqueens:3",
     "nqueens:8",
@@ -251,6 +254,7 @@ INSTANTIATE_TEST_SUITE_P(parallel, workload_test,
 
 TEST(workload, is_not_right_before_it_ran) {
   for (const char* const subject : {"fib:20",
+                                    "fib_hints:20",
                                     "nqueens:8",
                                     "uts:geo/a3/d=6/b0=4/seed=19",
                                     "matmul:17",
@@ -296,6 +300,7 @@ TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("fib:20")->tasks(), 10945U);  // fib(21) - 1
   EXPECT_EQ(make_instance("fib:20/2")->tasks(), 10945U);
   EXPECT_EQ(make_instance("fib:9/10")->tasks(), 0U);
+  EXPECT_EQ(make_instance("fib_hints:20")->tasks(), 10945U);
   EXPECT_EQ(make_instance("fib:12/10")->tasks(), 4U);  // 12, 11, and 10 twice
   // Placements that attack nothing: 4 of one queen, then 6 of two, 4 of three and 2 of four.
   EXPECT_EQ(make_instance("nqueens:4")->tasks(), 16U);
@@ -336,8 +341,8 @@ TEST(workload, runs_on_every_policy_and_join) {
     for (const std::string_view join : each.joins) {
       scheduler pool({.workers = 3, .policy = std::string(each.policy), .join = std::string(join)});
       for (const char* const subject :
-           {"fib:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19", "cilksort:20000",
-            "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000",
+           {"fib:20", "fib_hints:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19",
+            "cilksort:20000", "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000",
             "hull:plummer/20000", "samplesort:exponential/20000", "dfs:rlg/2000", "dfs_tasks:rlg/2000",
             "dfs_coalesced:rlg/2000", "dfs_counted:rlg/2000"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
