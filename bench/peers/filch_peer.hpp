@@ -33,6 +33,25 @@ struct filch_peer {
     });
   }
 
+  class repeated_loop {
+   public:
+    template <class Body>
+    void run(std::uint64_t n, const Body& body) {
+      for_each_index(n, body);
+    }
+  };
+
+  /// Throws std::invalid_argument under policies that have no static loops.
+  template <class Body>
+  static void for_each_part(std::uint64_t parts, const Body& body) {
+    filch::parallel_for(std::uint64_t{0}, parts, body, loop::fixed{});
+  }
+
+  /// Inside of `scheduler::run`.
+  static int workers() { return detail::self->home->workers(); }
+  static std::uintptr_t this_worker() { return reinterpret_cast<std::uintptr_t>(detail::self); }
+  static constexpr bool prefers_loops = false;
+
   template <class T, class Value, class Combine>
   [[gnu::always_inline]] static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
                                          std::uint64_t grain = 0) {

@@ -1,6 +1,7 @@
-// OpenMP tasks. Must be called inside a parallel region, by the thread of a `single`.
+// OpenMP: tasks, and worksharing loops.
 //
-// Loops are taskloops, which nest, unlike `omp for`. Without a grain they have the number of tasks that OpenMP chooses
+// openmp_peer must be called inside a parallel region, by the thread of a `single`.
+// Its loops are taskloops, which nest, unlike `omp for`. Without a grain they have the number of tasks that OpenMP chooses
 // itself, with libgomp one for each thread.
 #pragma once
 
@@ -19,6 +20,7 @@
 #include <filch/filch.hpp>
 
 #include "hinted.hpp"
+#include "serial_peer.hpp"
 #include "value_of.hpp"
 
 namespace filch::bench {
@@ -70,6 +72,23 @@ struct openmp_peer {
 #pragma omp taskloop default(none) shared(body) firstprivate(rows, columns)
     for (std::uint64_t row = 0; row < rows; ++row) body(row, row + 1, std::uint64_t{0}, columns);
   }
+
+  class repeated_loop {
+   public:
+    template <class Body>
+    void run(std::uint64_t n, const Body& body) {
+      for_each_index(n, body);
+    }
+  };
+
+  template <class Body>
+  static void for_each_part(std::uint64_t parts, const Body& body) {
+    for_each_index(parts, body, 1);
+  }
+
+  static int workers() { return omp_get_num_threads(); }
+  static std::uintptr_t this_worker() { return static_cast<std::uintptr_t>(omp_get_thread_num()); }
+  static constexpr bool prefers_loops = false;
 
   /// A taskloop's own reductions know the operators of the language only, so each part has a sum of its own here.
   template <class T, class Value, class Combine>
@@ -140,5 +159,64 @@ struct openmp_peer {
     }
   }
 };
+
+enum class openmp_schedule { fixed, dynamic };
+
+/// Worksharing loops, `omp parallel for` with schedule(static) or schedule(dynamic, 4). Must be called outside of parallel
+/// regions, with the number of threads set. Loops inside of loops are serial, and so are tasks.
+template <openmp_schedule Schedule>
+struct openmp_loop_peer : openmp_peer {
+  template <class Body>
+  static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t /*grain*/ = 0) {
+    if constexpr (Schedule == openmp_schedule::fixed) {
+      for_each_part(n, body);
+    } else {
+#pragma omp parallel for default(none) shared(body) firstprivate(n) schedule(dynamic, 4)
+      for (std::uint64_t i = 0; i < n; ++i) body(i);
+    }
+  }
+
+  template <class Body>
+  static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
+    if (columns == 0) return;
+    for_each_index(rows, [&](std::uint64_t row) { body(row, row + 1, std::uint64_t{0}, columns); });
+  }
+
+  class repeated_loop {
+   public:
+    template <class Body>
+    void run(std::uint64_t n, const Body& body) {
+      for_each_index(n, body);
+    }
+  };
+
+  template <class Body>
+  static void for_each_part(std::uint64_t parts, const Body& body) {
+#pragma omp parallel for default(none) shared(body) firstprivate(parts) schedule(static)
+    for (std::uint64_t i = 0; i < parts; ++i) body(i);
+  }
+
+  static int workers() { return omp_get_max_threads(); }
+  static constexpr bool prefers_loops = true;
+
+  /// Combined in order, so with a part for each thread.
+  template <class T, class Value, class Combine>
+  static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
+                  std::uint64_t /*grain*/ = 0) {
+    const std::uint64_t parts = std::min(n, static_cast<std::uint64_t>(workers()));
+    std::vector<T> sums(static_cast<std::size_t>(parts), identity);
+    for_each_part(parts, [&](std::uint64_t part) {
+      const std::uint64_t begin = n * part / parts;
+      sums[part] = serial_peer::reduce(
+          n * (part + 1) / parts - begin, identity, [&](std::uint64_t i) { return value(begin + i); }, combine);
+    });
+    T total = identity;
+    for (T& sum : sums) total = combine(std::move(total), std::move(sum));
+    return total;
+  }
+};
+
+using openmp_static_peer = openmp_loop_peer<openmp_schedule::fixed>;
+using openmp_dynamic_peer = openmp_loop_peer<openmp_schedule::dynamic>;
 
 }  // namespace filch::bench

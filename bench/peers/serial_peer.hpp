@@ -7,6 +7,14 @@
 //   reduce(n, identity, value, combine, grain)   value(0), ..., value(n - 1) combined in order; identity for n = 0
 // Iterations may run at the same time, and loops may be inside of loops. `grain` is the number of iterations below
 // which a hand-coarsened version does not divide a loop; without one, the peer decides.
+//
+// For workloads that care which worker runs what:
+//   repeated_loop                            a loop that runs again and again over the same data: run(n, body). A peer
+//                                            may remember which worker ran which iteration.
+//   for_each_part(parts, body)               a loop over one part for each worker: part t for worker t, where the peer
+//                                            has such loops
+//   workers(), this_worker()                 the number of workers; something that is different for each of them
+//   prefers_loops                            a workload that has tasks as well as a loop uses the loop
 #pragma once
 
 #include <cstddef>
@@ -50,6 +58,23 @@ struct serial_peer {
   [[gnu::always_inline]] static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
     body(std::uint64_t{0}, rows, std::uint64_t{0}, columns);
   }
+
+  class repeated_loop {
+   public:
+    template <class Body>
+    void run(std::uint64_t n, const Body& body) {
+      for_each_index(n, body);
+    }
+  };
+
+  template <class Body>
+  static void for_each_part(std::uint64_t parts, const Body& body) {
+    for_each_index(parts, body);
+  }
+
+  static int workers() { return 1; }
+  static std::uintptr_t this_worker() { return 0; }
+  static constexpr bool prefers_loops = false;
 
   template <class T, class Value, class Combine>
   [[gnu::always_inline]] static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,

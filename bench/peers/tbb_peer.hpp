@@ -1,4 +1,4 @@
-// oneTBB, whose loops have three ways of splitting: `tbb` is its default, the auto partitioner.
+// oneTBB, whose loops have four ways of splitting: `tbb` is its default, the auto partitioner.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include <oneapi/tbb/parallel_invoke.h>
 #include <oneapi/tbb/parallel_reduce.h>
 #include <oneapi/tbb/partitioner.h>
+#include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
 #include <filch/filch.hpp>
@@ -43,35 +44,57 @@ struct tbb_peer_with {
 
   template <class Body>
   static void for_each_index(std::uint64_t n, const Body& body, std::uint64_t grain = 0) {
-    tbb::parallel_for(
-        interval(n, grain),
-        [&](const range& part) {
-          for (std::uint64_t i = part.begin(); i != part.end(); ++i) body(i);
-        },
-        Partitioner());
+    Partitioner how;
+    for_each_in(interval(n, grain), body, how);
   }
+
+  /// The affinity partitioner remembers which thread ran what.
+  class repeated_loop {
+   public:
+    template <class Body>
+    void run(std::uint64_t n, const Body& body) {
+      for_each_in(interval(n, 0), body, how_);
+    }
+
+   private:
+    Partitioner how_;
+  };
+
+  template <class Body>
+  static void for_each_part(std::uint64_t parts, const Body& body) {
+    tbb::static_partitioner how;
+    for_each_in(interval(parts, 0), body, how);
+  }
+
+  static int workers() { return tbb::this_task_arena::max_concurrency(); }
+  static std::uintptr_t this_worker() {
+    return static_cast<std::uintptr_t>(tbb::this_task_arena::current_thread_index());
+  }
+  static constexpr bool prefers_loops = true;
 
   template <class Body>
   static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
     using block = tbb::blocked_range2d<std::uint64_t>;
+    Partitioner how;
     tbb::parallel_for(
         block(0, rows, 0, columns),
         [&](const block& part) {
           body(part.rows().begin(), part.rows().end(), part.cols().begin(), part.cols().end());
         },
-        Partitioner());
+        how);
   }
 
   template <class T, class Value, class Combine>
   static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
                   std::uint64_t grain = 0) {
+    Partitioner how;
     return tbb::parallel_reduce(
         interval(n, grain), identity,
         [&](const range& part, T sum) {
           for (std::uint64_t i = part.begin(); i != part.end(); ++i) sum = combine(std::move(sum), value(i));
           return sum;
         },
-        combine, Partitioner());
+        combine, how);
   }
 
   /// See serial_peer.
@@ -111,6 +134,17 @@ struct tbb_peer_with {
 
   using range = tbb::blocked_range<std::uint64_t>;
 
+  // The affinity partitioner is taken by reference only.
+  template <class Body, class How>
+  static void for_each_in(const range& all, const Body& body, How& how) {
+    tbb::parallel_for(
+        all,
+        [&](const range& part) {
+          for (std::uint64_t i = part.begin(); i != part.end(); ++i) body(i);
+        },
+        how);
+  }
+
   static range interval(std::uint64_t n, std::uint64_t grain) {
     return {0, n, static_cast<std::size_t>(std::max<std::uint64_t>(grain, 1))};
   }
@@ -119,5 +153,6 @@ struct tbb_peer_with {
 using tbb_peer = tbb_peer_with<tbb::auto_partitioner>;
 using tbb_simple_peer = tbb_peer_with<tbb::simple_partitioner>;
 using tbb_static_peer = tbb_peer_with<tbb::static_partitioner>;
+using tbb_affinity_peer = tbb_peer_with<tbb::affinity_partitioner>;
 
 }  // namespace filch::bench

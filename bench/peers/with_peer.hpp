@@ -23,8 +23,14 @@ auto with_peer(runner on, Kernel&& kernel) {
       return kernel.template operator()<tbb_simple_peer>();
     case runner::tbb_static:
       return kernel.template operator()<tbb_static_peer>();
+    case runner::tbb_affinity:
+      return kernel.template operator()<tbb_affinity_peer>();
     case runner::openmp:
       return kernel.template operator()<openmp_peer>();
+    case runner::openmp_static:
+      return kernel.template operator()<openmp_static_peer>();
+    case runner::openmp_dynamic:
+      return kernel.template operator()<openmp_dynamic_peer>();
     case runner::analysed:
       throw std::logic_error("what a computation is made of can be measured on the virtual machine only");
     case runner::serial:

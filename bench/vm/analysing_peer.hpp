@@ -67,6 +67,23 @@ struct analysing_peer {
     block(0, rows, 0, columns, body);
   }
 
+  class repeated_loop {
+   public:
+    template <class Body>
+    void run(std::uint64_t n, const Body& body) {
+      for_each_index(n, body);
+    }
+  };
+
+  template <class Body>
+  static void for_each_part(std::uint64_t parts, const Body& body) {
+    for_each_index(parts, body, 1);
+  }
+
+  static int workers() { return 1; }
+  static std::uintptr_t this_worker() { return 0; }
+  static constexpr bool prefers_loops = false;
+
   template <class T, class Value, class Combine>
   static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
                   std::uint64_t grain = 0) {

@@ -63,6 +63,24 @@ struct charged_peer {
     filch_peer::for_each_block(rows, columns, body);
   }
 
+  class repeated_loop {
+   public:
+    template <class Body>
+    void run(std::uint64_t n, const Body& body) {
+      for_each_index(n, body);
+    }
+  };
+
+  template <class Body>
+  static void for_each_part(std::uint64_t parts, const Body& body) {
+    spawn.done();
+    filch_peer::for_each_part(parts, body);
+  }
+
+  static int workers() { return filch_peer::workers(); }
+  static std::uintptr_t this_worker() { return filch_peer::this_worker(); }
+  static constexpr bool prefers_loops = false;
+
   template <class T, class Value, class Combine>
   static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
                   std::uint64_t grain = 0) {

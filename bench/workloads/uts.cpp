@@ -83,9 +83,13 @@ constexpr std::size_t stack_bytes_per_level(runner on) {
     case runner::tbb:
     case runner::tbb_simple:
     case runner::tbb_static:
+    case runner::tbb_affinity:
       return 4000;
     case runner::openmp:
     case runner::analysed:
+      return 1300;
+    case runner::openmp_static:
+    case runner::openmp_dynamic:
       return 1300;
     case runner::serial:
       break;

@@ -14,10 +14,23 @@
 
 namespace filch::bench {
 
-/// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls. oneTBB's three ways of
-/// splitting loops (auto, simple, static) count as runners of their own; without loops they are one and the same.
-/// `analysed` runs serially on the virtual machine and measures the computation itself (bench/vm/analysing_peer.hpp).
-enum class runner { serial, filch, tbb, tbb_simple, tbb_static, openmp, analysed };
+/// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls. oneTBB's four ways of
+/// splitting loops (auto, simple, static, affinity) count as runners of their own; without loops they are one and the
+/// same. `openmp` has tasks; `openmp_static` and `openmp_dynamic` have worksharing loops, and run everything else
+/// serially. `analysed` runs serially on the virtual machine and measures the computation itself
+/// (bench/vm/analysing_peer.hpp).
+enum class runner {
+  serial,
+  filch,
+  tbb,
+  tbb_simple,
+  tbb_static,
+  tbb_affinity,
+  openmp,
+  openmp_static,
+  openmp_dynamic,
+  analysed
+};
 
 /// One workload at one size. Not thread-safe: one run at a time.
 class instance {
@@ -32,7 +45,7 @@ class instance {
   virtual void begin(runner /*on*/) {}
 
   /// Timed. The caller has already entered the runner: `scheduler.run`, `task_arena.execute`, or an OpenMP
-  /// `parallel` with `single` inside.
+  /// `parallel` with `single` inside. For OpenMP's worksharing loops it has set the number of threads instead.
   virtual void run(runner on) = 0;
 
   /// What the last run computed, as a short text: a number or a checksum.

@@ -176,7 +176,8 @@ class Misuse(command_line.MisuseTest):
         self.check(["bench", "fib:5", "--loop", "lazy"], "'lazy'", "loops are standard, lazy_breadth")
         self.check(["bench", "fib:5", "--loop", "lazy_bredth"], "'lazy_bredth'", "did you mean 'lazy_breadth'?")
         self.check(["bench", "fib:5", "--loop", "auto,automatic"], "'automatic'", "auto")
-        self.check(["bench", "fib:5", "--peer", "cilk"], "'cilk'", "serial, tbb, tbb-simple, tbb-static, openmp")
+        peers = "serial, tbb, tbb-simple, tbb-static, tbb-affinity, openmp, openmp-static, openmp-dynamic"
+        self.check(["bench", "fib:5", "--peer", "cilk"], "'cilk'", peers)
 
     def test_combinations(self):
         policies = json.loads(run("list", "--json").stdout)["policies"]
@@ -227,7 +228,7 @@ class Bench(unittest.TestCase):
             self.assertIsInstance(values[key], expected, key)
 
     def test_json_has_the_documented_form(self):
-        report = bench(*SMALL, "--peer", "serial,tbb,openmp", "--workers", "2", "--repeat", "3")
+        report = bench(*SMALL, "--peer", "serial,tbb,openmp,openmp-static", "--workers", "2", "--repeat", "3")
         self.assertEqual(list(report), ["machine", "rows"])
         self.check_types(report["machine"], MACHINE_KEYS)
         for row in report["rows"]:
@@ -245,9 +246,9 @@ class Bench(unittest.TestCase):
                 self.check_types(row["counters"], {name: (int, float) for name in COUNTERS})
         for workload in SMALL:
             rows = [row for row in report["rows"] if f"{row['workload']}:{row['size']}" == workload]
-            self.assertEqual([row["runner"] for row in rows], ["serial", "filch", "tbb", "openmp"])
+            self.assertEqual([row["runner"] for row in rows], ["serial", "filch", "tbb", "openmp", "openmp-static"])
             self.assertEqual(len({row["result"] for row in rows}), 1)
-            self.assertEqual([row["workers"] for row in rows], [1, 2, 2, 2])
+            self.assertEqual([row["workers"] for row in rows], [1, 2, 2, 2, 2])
 
     def test_every_combination_is_run(self):
         policies = [policy for policy in json.loads(run("list", "--json").stdout)["policies"]]

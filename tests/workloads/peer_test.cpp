@@ -2,28 +2,42 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <omp.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include "with_peer.hpp"
 
 namespace filch::bench {
 namespace {
 
-constexpr runner runners[] = {runner::serial,     runner::filch,      runner::tbb,
-                              runner::tbb_simple, runner::tbb_static, runner::openmp};
+constexpr runner runners[] = {runner::serial,     runner::filch,        runner::tbb,   runner::tbb_simple,
+                              runner::tbb_static, runner::tbb_affinity, runner::openmp};
 
-// Enters OpenMP for all: the others do not mind.
+// Enters OpenMP and a scheduler for all: the others do not mind. Worksharing loops are run outside of OpenMP.
 template <class Kernel>
 void for_each_peer(const Kernel& kernel) {
+  scheduler pool({.workers = 3});
 #pragma omp parallel num_threads(3)
 #pragma omp single
-  for (const runner on : runners) {
+  pool.run([&] {
+    for (const runner on : runners) {
+      SCOPED_TRACE(static_cast<int>(on));
+      with_peer(on, kernel);
+    }
+  });
+  for (const runner on : {runner::openmp_static, runner::openmp_dynamic}) {
     SCOPED_TRACE(static_cast<int>(on));
+    omp_set_num_threads(3);
     with_peer(on, kernel);
   }
 }
@@ -43,6 +57,32 @@ TEST(peers, run_each_iteration_once) {
         expect_all(runs, 1);
       }
     }
+  });
+}
+
+TEST(peers, run_repeated_loops_and_parts) {
+  for_each_peer([]<class Peer>() {
+    counts runs(100);
+    typename Peer::repeated_loop again;
+    for (int round = 0; round < 5; ++round) again.run(runs.size(), [&](std::uint64_t i) { ++runs[i]; });
+    expect_all(runs, 5);
+    Peer::for_each_part(runs.size(), [&](std::uint64_t i) { ++runs[i]; });
+    expect_all(runs, 6);
+  });
+}
+
+TEST(peers, know_their_workers) {
+  for_each_peer([]<class Peer>() {
+    const int workers = Peer::workers();
+    EXPECT_TRUE(workers == 1 || workers == 3 || workers == tbb::this_task_arena::max_concurrency()) << workers;
+    std::mutex lock;
+    std::map<std::uintptr_t, std::set<std::thread::id>> threads;
+    Peer::for_each_index(1000, [&](std::uint64_t) {
+      const std::lock_guard held(lock);
+      threads[Peer::this_worker()].insert(std::this_thread::get_id());
+    });
+    EXPECT_LE(threads.size(), static_cast<std::size_t>(workers));
+    for (const auto& [worker, its_threads] : threads) EXPECT_EQ(its_threads.size(), 1U) << worker;
   });
 }
 

@@ -13,6 +13,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <omp.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <pthread.h>
@@ -41,7 +42,8 @@ void run_on(runner on, int workers, instance& subject) {
     }
     case runner::tbb:
     case runner::tbb_simple:
-    case runner::tbb_static: {
+    case runner::tbb_static:
+    case runner::tbb_affinity: {
       // Also where there are fewer processors than workers.
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers));
       tbb::task_arena(workers).execute([&] { run_inside(subject, on); });
@@ -50,6 +52,11 @@ void run_on(runner on, int workers, instance& subject) {
     case runner::openmp:
 #pragma omp parallel num_threads(workers)
 #pragma omp single
+      run_inside(subject, on);
+      return;
+    case runner::openmp_static:
+    case runner::openmp_dynamic:
+      omp_set_num_threads(workers);
       run_inside(subject, on);
       return;
   }
@@ -77,6 +84,12 @@ std::string name_of(runner on) {
       return "tbb_simple";
     case runner::tbb_static:
       return "tbb_static";
+    case runner::tbb_affinity:
+      return "tbb_affinity";
+    case runner::openmp_static:
+      return "openmp_static";
+    case runner::openmp_dynamic:
+      return "openmp_dynamic";
     case runner::openmp:
       break;
   }
@@ -242,7 +255,8 @@ INSTANTIATE_TEST_SUITE_P(serial_loops, workload_test,
 INSTANTIATE_TEST_SUITE_P(parallel_loops, workload_test,
                          testing::Combine(testing::ValuesIn(loop_subjects),
                                           testing::Values(runner::filch, runner::tbb, runner::tbb_simple,
-                                                          runner::tbb_static, runner::openmp),
+                                                          runner::tbb_static, runner::tbb_affinity, runner::openmp,
+                                                          runner::openmp_static, runner::openmp_dynamic),
                                           testing::Values(1, 3)),
                          name_of_test);
 

@@ -143,7 +143,9 @@ command add_bench_command(CLI::App& root) {
       ->allow_extra_args();
   add_filch_options(*app);
   add_text(*app, "--workers", "Numbers of workers (default: all that this process may use)", "N,...");
-  add_text(*app, "--peer", "Also report serial, tbb, tbb-simple, tbb-static, openmp", "R,...");
+  add_text(*app, "--peer",
+           "Also report serial, tbb, tbb-simple, tbb-static, tbb-affinity, openmp, openmp-static, openmp-dynamic",
+           "R,...");
   add_text(*app, "--repeat", "Counted runs of each (default: 5 to 21, as fits into about 10 s)", "R");
   add_text(*app, "--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
            "FILE");

@@ -16,8 +16,9 @@ namespace filch::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> runner_names{"serial",     "filch",  "tbb",     "tbb-simple",
-                                                       "tbb-static", "openmp", "analysed"};
+constexpr std::array<std::string_view, 10> runner_names{"serial",         "filch",        "tbb",    "tbb-simple",
+                                                        "tbb-static",     "tbb-affinity", "openmp", "openmp-static",
+                                                        "openmp-dynamic", "analysed"};
 
 // Where a setting was left out, one empty name stands for it: the library then decides.
 std::vector<std::string> names_in(std::string_view option, const std::optional<std::string>& text) {
@@ -218,7 +219,8 @@ std::vector<int> worker_counts(const std::optional<std::string>& text, int most)
 }
 
 std::vector<bench::runner> peer_runners(std::string_view text) {
-  constexpr std::array<std::string_view, 5> known{"serial", "tbb", "tbb-simple", "tbb-static", "openmp"};
+  constexpr std::array<std::string_view, 8> known{"serial",       "tbb",    "tbb-simple",    "tbb-static",
+                                                  "tbb-affinity", "openmp", "openmp-static", "openmp-dynamic"};
   std::vector<bench::runner> runners;
   for (const std::string& name : parse_list("--peer", text)) {
     require_known("peer", name, known, fmt::format("peers are {}", fmt::join(known, ", ")));

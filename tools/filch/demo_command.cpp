@@ -54,7 +54,7 @@ class contestants {
  public:
   contestants() : filch_(make_filch_executor({.runner = bench::runner::filch, .workers = 0})) {
     tbb_ = make_tbb_executor(bench::runner::tbb, workers());
-    openmp_ = make_openmp_executor(workers());
+    openmp_ = make_openmp_executor(bench::runner::openmp, workers());
   }
 
   int workers() const { return filch_->config().workers; }

@@ -60,9 +60,12 @@ std::unique_ptr<executor> make_executor(const configuration& config) {
     case bench::runner::tbb:
     case bench::runner::tbb_simple:
     case bench::runner::tbb_static:
+    case bench::runner::tbb_affinity:
       return make_tbb_executor(config.runner, config.workers);
     case bench::runner::openmp:
-      return make_openmp_executor(config.workers);
+    case bench::runner::openmp_static:
+    case bench::runner::openmp_dynamic:
+      return make_openmp_executor(config.runner, config.workers);
     case bench::runner::analysed:
       break;
   }

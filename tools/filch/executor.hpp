@@ -41,7 +41,7 @@ std::unique_ptr<executor> make_executor(const configuration& config);
 std::unique_ptr<executor> make_serial_executor();
 std::unique_ptr<executor> make_filch_executor(const configuration& config);
 std::unique_ptr<executor> make_tbb_executor(bench::runner runner, int workers);
-std::unique_ptr<executor> make_openmp_executor(int workers);
+std::unique_ptr<executor> make_openmp_executor(bench::runner runner, int workers);
 
 /// Seconds that `instance.run(runner)` takes; called inside the runtime.
 double time_run(bench::instance& instance, bench::runner runner);
