@@ -37,5 +37,6 @@ workload dfs_workload();
 workload dfs_tasks_workload();
 workload dfs_coalesced_workload();
 workload dfs_counted_workload();
+workload heat2d_workload();
 
 }  // namespace filch::bench

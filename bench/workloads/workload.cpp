@@ -38,6 +38,7 @@ const std::vector<workload>& workloads() {
       dfs_tasks_workload(),
       dfs_coalesced_workload(),
       dfs_counted_workload(),
+      heat2d_workload(),
   };
   return all;
 }

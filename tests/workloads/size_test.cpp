@@ -152,6 +152,28 @@ TEST(size, of_hull_is_a_kind_of_points_and_their_number) {
             "hull: size 'plummer/1e6' has '1e6', which is not a whole number; try hull:uniform/10000000");
 }
 
+TEST(size, of_heat2d_is_a_power_of_two_with_parts) {
+  using testing::HasSubstr;
+  EXPECT_EQ(error_of("heat2d", "96"), "heat2d: size '96' has '96', which is not a power of two; try heat2d:2048");
+  EXPECT_EQ(error_of("heat2d", "32"), "heat2d: size '32' is out of range (64 to 16384); try heat2d:2048");
+  EXPECT_EQ(error_of("heat2d", "64/iterations=5"),
+            "heat2d: size '64/iterations=5' has '5', which is out of range (6 to 10000); try heat2d:2048");
+  EXPECT_EQ(error_of("heat2d", "64/firsttouch"),
+            "heat2d: size '64/firsttouch' has 'firsttouch', which is none of iterations=, first_touch, wrong=, "
+            "random_wrong=, tiles, blocks, map; try heat2d:2048");
+  EXPECT_EQ(
+      error_of("heat2d", "64/tiles/blocks"),
+      "heat2d: size '64/tiles/blocks' has both tiles and blocks, but iterations are divided once; try heat2d:2048");
+  EXPECT_THAT(error_of("heat2d", "64/"), HasSubstr("has '', which is none of"));
+  EXPECT_THAT(error_of("heat2d", "64/map/map"), HasSubstr("has 'map' twice"));
+  EXPECT_THAT(error_of("heat2d", "64/map=1"), HasSubstr("has 'map=', which is none of"));
+  EXPECT_THAT(error_of("heat2d", "64/wrong=101"), HasSubstr("has '101', which is out of range (0 to 100)"));
+  EXPECT_THAT(error_of("heat2d", "64/wrong=nan"), HasSubstr("has 'nan', which is out of range (0 to 100)"));
+  EXPECT_THAT(error_of("heat2d", "64/wrong=1/random_wrong=1"), HasSubstr("has hints that are wrong in two ways"));
+  EXPECT_THAT(error_of("heat2d", "64/blocks/wrong=1"),
+              HasSubstr("has hints that are wrong, but a loop, which has none"));
+}
+
 TEST(size, of_matmul_square_is_a_power_of_two) {
   EXPECT_EQ(error_of("matmul_square", "24"), "matmul_square: size '24' is not a power of two; try matmul_square:1024");
 }

@@ -176,6 +176,11 @@ const std::string subjects[] = {
     "dfs_counted:grid2d/1",
     "dfs_counted:grid3d/8000",
     "dfs_counted:rmat/5000",
+    "heat2d:64",
+    "heat2d:256/iterations=7",
+    "heat2d:256/iterations=8/first_touch/map",
+    "heat2d:128/wrong=100/iterations=6",
+    "heat2d:256/random_wrong=100/iterations=7/first_touch",
 };
 
 const std::string loop_subjects[] = {
@@ -239,6 +244,9 @@ const std::string loop_subjects[] = {
     "samplesort:random/16384",
     "samplesort:random/16385",
     "samplesort:exponential/50000",
+    "heat2d:64/iterations=6/tiles",
+    "heat2d:256/iterations=7/tiles/first_touch",
+    "heat2d:256/iterations=8/blocks",
 };
 
 INSTANTIATE_TEST_SUITE_P(serial, workload_test,
@@ -298,7 +306,9 @@ TEST(workload, is_not_right_before_it_ran) {
                                     "cilksort:exponential/5000",
                                     "dfs:rmat/500",
                                     "dfs_tasks:rmat/500",
-                                    "dfs_coalesced:rmat/500"}) {
+                                    "dfs_coalesced:rmat/500",
+                                    "heat2d:128",
+                                    "heat2d:64/first_touch"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -347,6 +357,9 @@ TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("dfs:grid3d/27")->tasks(), 27U);
   EXPECT_EQ(make_instance("hull:uniform/1")->tasks(), 1U);  // the one block's extent
   EXPECT_EQ(make_instance("samplesort:16384")->tasks(), 0U);
+  EXPECT_EQ(make_instance("heat2d:64")->tasks(), 0U);
+  EXPECT_EQ(make_instance("heat2d:256")->tasks(), 15U * (4 + 16));  // of each iteration that is timed
+  EXPECT_EQ(make_instance("heat2d:256/tiles/iterations=7")->tasks(), 2U * 16);
   EXPECT_EQ(make_instance("cilksort:2049")->tasks(), 5U);  // four quarters, two merges, the last merge in halves
 }
 
@@ -358,7 +371,7 @@ TEST(workload, runs_on_every_policy_and_join) {
            {"fib:20", "fib_hints:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19",
             "cilksort:20000", "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000",
             "hull:plummer/20000", "samplesort:exponential/20000", "dfs:rlg/2000", "dfs_tasks:rlg/2000",
-            "dfs_coalesced:rlg/2000", "dfs_counted:rlg/2000"}) {
+            "dfs_coalesced:rlg/2000", "dfs_counted:rlg/2000", "heat2d:256/iterations=7"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { run_inside(*made, runner::filch); });
