@@ -38,5 +38,6 @@ workload dfs_tasks_workload();
 workload dfs_coalesced_workload();
 workload dfs_counted_workload();
 workload heat2d_workload();
+workload matmul_groups_workload();
 
 }  // namespace filch::bench

@@ -39,6 +39,7 @@ const std::vector<workload>& workloads() {
       dfs_coalesced_workload(),
       dfs_counted_workload(),
       heat2d_workload(),
+      matmul_groups_workload(),
   };
   return all;
 }

@@ -160,7 +160,7 @@ TEST(machine_file, every_figure_gets_to_its_member) {
                "signal_latency_ns": 25},
     "runtime": {"spawn_ns": 26},
     "work": {"fib_call_ns": 27, "nqueens_check_ns": 28, "uts_node_ns": 29, "uts_geometric_node_ns": 30,
-             "matmul_madd_ns": 31, "cilksort_compare_ns": 32, "heat_cell_ns": 33.5,
+             "matmul_madd_ns": 31, "cilksort_compare_ns": 32, "heat_cell_ns": 33.5, "sgemm_madd_ns": 33.75,
              "tsp_step_ns": 34.5, "spmv_nonzero_ns": 35.5, "bfs_edge_ns": 36.5,
              "floyd_warshall_cell_ns": 37.5, "mm_madd_ns": 38.5, "conv_madd_ns": 39.5,
              "spin_step_ns": 41.5,
@@ -213,6 +213,7 @@ TEST(machine_file, every_figure_gets_to_its_member) {
   EXPECT_EQ(m.work.at("matmul_madd"), 31);
   EXPECT_EQ(m.work.at("cilksort_compare"), 32);
   EXPECT_EQ(m.work.at("heat_cell"), 33.5);
+  EXPECT_EQ(m.work.at("sgemm_madd"), 33.75);
   EXPECT_EQ(m.work.at("tsp_step"), 34.5);
   EXPECT_EQ(m.work.at("spmv_nonzero"), 35.5);
   EXPECT_EQ(m.work.at("bfs_edge"), 36.5);

@@ -48,5 +48,44 @@ TEST_P(matrix_test, check_accepts_the_product_and_notices_one_wrong_element) {
 
 INSTANTIATE_TEST_SUITE_P(sizes, matrix_test, testing::Values(1, 3, 4, 5, 8, 13, 16, 17));
 
+// In double precision, and so exact beside what is tested.
+TEST(float_matrix, sums_of_products_are_those_of_the_definition) {
+  for (const int n : {8, 16, 40}) {
+    matrix_of<float> a(n);
+    matrix_of<float> b(n);
+    matrix_of<float> c(n);
+    a.fill_random(5);
+    b.fill_random(6);
+    c.fill(0.5F);
+    add_product(a.row(0), b.row(0), c.row(0), c.stride(), n);
+    for (int i = 0; i < n; ++i) {
+      for (int k = 0; k < n; ++k) {
+        double expected = 0.5;
+        for (int j = 0; j < n; ++j) expected += static_cast<double>(a.row(i)[j]) * static_cast<double>(b.row(j)[k]);
+        EXPECT_NEAR(c.row(i)[k], expected, 1e-5);
+      }
+    }
+  }
+}
+
+// Of 256 the tolerance is near what rounding makes, if it is too small.
+TEST(float_matrix, check_accepts_the_product_and_notices_one_wrong_element) {
+  for (const int n : {8, 64, 256}) {
+    matrix_of<float> a(n);
+    matrix_of<float> b(n);
+    matrix_of<float> c(n);
+    a.fill_random(7);
+    b.fill_random(8);
+    EXPECT_FALSE(is_product(a, b, c));
+    add_product(a.row(0), b.row(0), c.row(0), c.stride(), n);
+    EXPECT_TRUE(is_product(a, b, c));
+    // As if one of its products were missing.
+    c.row(n / 2)[n - 1] -= a.row(n / 2)[3] * b.row(3)[n - 1];
+    EXPECT_FALSE(is_product(a, b, c));
+  }
+}
+
+TEST(float_matrix, rows_are_padded_by_a_line) { EXPECT_EQ(matrix_of<float>(2048).stride(), 2048U + 16); }
+
 }  // namespace
 }  // namespace filch::bench

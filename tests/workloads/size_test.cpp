@@ -152,6 +152,19 @@ TEST(size, of_hull_is_a_kind_of_points_and_their_number) {
             "hull: size 'plummer/1e6' has '1e6', which is not a whole number; try hull:uniform/10000000");
 }
 
+TEST(size, of_matmul_groups_is_two_powers_of_two) {
+  EXPECT_EQ(error_of("matmul_groups", "64"),
+            "matmul_groups: size '64' is out of range (128 to 16384); try matmul_groups:1024");
+  EXPECT_EQ(error_of("matmul_groups", "384"),
+            "matmul_groups: size '384' has '384', which is not a power of two; try matmul_groups:1024");
+  EXPECT_EQ(error_of("matmul_groups", "256/24"),
+            "matmul_groups: size '256/24' has '24', which is not a power of two; try matmul_groups:1024");
+  EXPECT_EQ(error_of("matmul_groups", "256/4"),
+            "matmul_groups: size '256/4' has '4', which is out of range (8 to 16384); try matmul_groups:1024");
+  EXPECT_EQ(error_of("matmul_groups", "256/512"),
+            "matmul_groups: size '256/512' has '256', which is out of range (512 to 16384); try matmul_groups:1024");
+}
+
 TEST(size, of_heat2d_is_a_power_of_two_with_parts) {
   using testing::HasSubstr;
   EXPECT_EQ(error_of("heat2d", "96"), "heat2d: size '96' has '96', which is not a power of two; try heat2d:2048");

@@ -176,6 +176,10 @@ const std::string subjects[] = {
     "dfs_counted:grid2d/1",
     "dfs_counted:grid3d/8000",
     "dfs_counted:rmat/5000",
+    "matmul_groups:8/8",
+    "matmul_groups:16/8",
+    "matmul_groups:128",
+    "matmul_groups:128/16",
     "heat2d:64",
     "heat2d:256/iterations=7",
     "heat2d:256/iterations=8/first_touch/map",
@@ -308,6 +312,7 @@ TEST(workload, is_not_right_before_it_ran) {
                                     "dfs_tasks:rmat/500",
                                     "dfs_coalesced:rmat/500",
                                     "heat2d:128",
+                                    "matmul_groups:64/32",
                                     "heat2d:64/first_touch"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
@@ -357,6 +362,8 @@ TEST(workload, counts_its_tasks) {
   EXPECT_EQ(make_instance("dfs:grid3d/27")->tasks(), 27U);
   EXPECT_EQ(make_instance("hull:uniform/1")->tasks(), 1U);  // the one block's extent
   EXPECT_EQ(make_instance("samplesort:16384")->tasks(), 0U);
+  EXPECT_EQ(make_instance("matmul_groups:128")->tasks(), 0U);
+  EXPECT_EQ(make_instance("matmul_groups:512")->tasks(), 8U + 8 * 8);
   EXPECT_EQ(make_instance("heat2d:64")->tasks(), 0U);
   EXPECT_EQ(make_instance("heat2d:256")->tasks(), 15U * (4 + 16));  // of each iteration that is timed
   EXPECT_EQ(make_instance("heat2d:256/tiles/iterations=7")->tasks(), 2U * 16);
@@ -371,7 +378,7 @@ TEST(workload, runs_on_every_policy_and_join) {
            {"fib:20", "fib_hints:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19",
             "cilksort:20000", "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000",
             "hull:plummer/20000", "samplesort:exponential/20000", "dfs:rlg/2000", "dfs_tasks:rlg/2000",
-            "dfs_coalesced:rlg/2000", "dfs_counted:rlg/2000", "heat2d:256/iterations=7"}) {
+            "dfs_coalesced:rlg/2000", "dfs_counted:rlg/2000", "heat2d:256/iterations=7", "matmul_groups:128/32"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { run_inside(*made, runner::filch); });

@@ -198,26 +198,6 @@ double pause_ns() {
   });
 }
 
-double stencil_cell_ns() {
-  const binding here(0);
-  constexpr std::size_t n = 64;
-  constexpr int rounds = 200;
-  std::vector<double> from(n * n, 1.0);
-  std::vector<double> to(n * n, 0.0);
-  return time_per_unit(7, rounds * static_cast<double>((n - 2) * (n - 2)), [&] {
-    for (int round = 0; round < rounds; ++round) {
-      for (std::size_t i = 1; i + 1 < n; ++i) {
-        for (std::size_t j = 1; j + 1 < n; ++j) {
-          const std::size_t at = i * n + j;
-          to[at] = from[at] + 0.1 * (from[at - n] + from[at + n] + from[at - 1] + from[at + 1] - 4 * from[at]);
-        }
-      }
-      keep(to);
-      std::swap(from, to);
-    }
-  });
-}
-
 futex_costs measure_futex() {
   constexpr int repeats = 301;
   std::atomic<std::uint32_t> word{0};

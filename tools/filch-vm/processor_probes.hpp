@@ -23,8 +23,6 @@ double streaming_line_ns(std::size_t bytes);
 /// The same by two processors at once, each its own array: time for one line of either. Two processors.
 double streaming_line_of_two_ns(std::size_t bytes);
 double pause_ns();
-/// One cell of a five-point stencil on doubles in the private cache.
-double stencil_cell_ns();
 
 struct futex_costs {
   double park_ns;          ///< falling asleep, until the processor is free
