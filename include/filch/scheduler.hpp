@@ -35,6 +35,10 @@ struct options {
   /// Mean time between two attempts of a worker to deal away a task, in nanoseconds (policy sender). None:
   /// FILCH_DEAL_INTERVAL_NS when that is set, else 30,000.
   std::optional<std::int64_t> deal_interval_ns = {};
+  /// Attempts to steal from the nearest workers, and then from those of each next level (same core, last-level cache,
+  /// socket), before a worker looks farther (policy hierarchical, which needs a pinning). None: FILCH_LEVEL_ATTEMPTS when
+  /// that is set, else 8. At most 1,000,000.
+  std::optional<std::int64_t> level_attempts = {};
   /// How long a worker that has asked another one for work waits for an answer before it interrupts that one's thread,
   /// in nanoseconds; 0: for ever, and then filch sends and handles no signals. None: FILCH_INTERRUPT_AFTER_NS when that
   /// is set, else 0. At most 1 s. 100,000 is a good value where tasks are long, neither fork nor join nor run loops
@@ -106,6 +110,7 @@ class FILCH_API scheduler {
   [[nodiscard]] std::string_view pinning() const noexcept;  ///< name of the pinning
   // As in the options, with defaults filled in; 0 where the policy has no use for it.
   [[nodiscard]] std::int64_t deal_interval_ns() const noexcept;
+  [[nodiscard]] std::int64_t level_attempts() const noexcept;
   [[nodiscard]] std::int64_t interrupt_after_ns() const noexcept;
   [[nodiscard]] std::int64_t interrupt_every_ns() const noexcept;
 

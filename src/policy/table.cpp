@@ -11,6 +11,7 @@
 #include "policy/lazy.hpp"
 #include "policy/receiver.hpp"
 #include "policy/sender.hpp"
+#include "victim/hierarchical_victim.hpp"
 
 namespace filch::detail {
 namespace {
@@ -96,6 +97,14 @@ const std::vector<policy_row>& policy_table() {
        .options = {"steal_half", "interrupt_after_ns", "interrupt_every_ns", "deal_interval_ns"},
        .make = [](policy_parts p) -> std::unique_ptr<policy> {
          return std::make_unique<sender>(std::move(p.victims), std::move(p.join), p.deal_interval_ns, p.steal_half);
+       }},
+      {.name = "hierarchical",
+       .summary = "as lace, but victims are those that share a core, a cache or a socket first (HotSLAW, 2011)",
+       .loops = all(),
+       .options = {"steal_half", "interrupt_after_ns", "level_attempts"},
+       .make = [](policy_parts p) -> std::unique_ptr<policy> {
+         return std::make_unique<lace>(std::make_unique<hierarchical_victim>(p.level_attempts), std::move(p.join),
+                                       p.steal_half);
        }},
       {.name = "adws",
        .summary = "tasks have places: divided by work hints, stolen from close by (Shiina and Taura, 2019)",

@@ -26,6 +26,7 @@ struct policy_parts {
   bool steal_half;
   bool push_half;
   std::int64_t deal_interval_ns;
+  std::uint32_t level_attempts;
 };
 
 struct policy_row {

@@ -88,34 +88,54 @@ std::string join_of(const said& join, const combination& with) {
   return join.value;
 }
 
-/// An option that is a time in nanoseconds.
-struct interval_option {
+/// An option that is a number.
+struct number_option {
   const char* name;
   const char* variable;
   const char* what;  ///< a value out of range is none
   std::int64_t least;
+  std::int64_t most;
+  const char* unit;
   std::int64_t otherwise;
 };
 constexpr std::int64_t longest_interval_ns = 1'000'000'000;
-constexpr interval_option deal_interval{"deal_interval_ns", "FILCH_DEAL_INTERVAL_NS", "time between two deals", 1,
-                                        30'000};
-constexpr interval_option interrupt_after{"interrupt_after_ns", "FILCH_INTERRUPT_AFTER_NS",
-                                          "time to wait before an interrupt", 0, 0};
-constexpr interval_option interrupt_every{"interrupt_every_ns", "FILCH_INTERRUPT_EVERY_NS",
-                                          "time between two interrupts", 0, 0};
+constexpr const char* nanoseconds = " nanoseconds";
+constexpr number_option deal_interval{"deal_interval_ns",
+                                      "FILCH_DEAL_INTERVAL_NS",
+                                      "time between two deals",
+                                      1,
+                                      longest_interval_ns,
+                                      nanoseconds,
+                                      30'000};
+constexpr number_option interrupt_after{"interrupt_after_ns",
+                                        "FILCH_INTERRUPT_AFTER_NS",
+                                        "time to wait before an interrupt",
+                                        0,
+                                        longest_interval_ns,
+                                        nanoseconds,
+                                        0};
+constexpr number_option interrupt_every{"interrupt_every_ns",
+                                        "FILCH_INTERRUPT_EVERY_NS",
+                                        "time between two interrupts",
+                                        0,
+                                        longest_interval_ns,
+                                        nanoseconds,
+                                        0};
+constexpr number_option level_attempts{
+    "level_attempts", "FILCH_LEVEL_ATTEMPTS", "number of attempts at a level", 1, 1'000'000, "", 8};
 
 void require(std::string_view option, const std::string& said, const combination& policy) {
   if (goes_with(option, policy)) return;
   reject(said + " does not go with policy '" + std::string(policy.policy) + "'; use policy " + policies_with(option));
 }
 
-std::int64_t interval_of(const interval_option& option, std::optional<std::int64_t> chosen, const combination& policy) {
-  const auto check = [&](std::int64_t ns, const std::string& where, const std::string& text) {
-    if (ns < option.least || ns > longest_interval_ns) {
+std::int64_t number_of(const number_option& option, std::optional<std::int64_t> chosen, const combination& policy) {
+  const auto check = [&](std::int64_t number, const std::string& where, const std::string& text) {
+    if (number < option.least || number > option.most) {
       reject(where + " '" + text + "' is no " + option.what + "; use " + std::to_string(option.least) + " to " +
-             std::to_string(longest_interval_ns) + " nanoseconds");
+             std::to_string(option.most) + option.unit);
     }
-    return ns;
+    return number;
   };
   if (chosen) {
     const std::string text = std::to_string(*chosen);
@@ -125,12 +145,12 @@ std::int64_t interval_of(const interval_option& option, std::optional<std::int64
   const bool suits = goes_with(option.name, policy);
   const std::string text = environment(option.variable);
   if (text.empty()) return suits ? option.otherwise : 0;
-  std::int64_t ns = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
-  if (error != std::errc{} || rest != text.data() + text.size()) ns = -1;
-  // A mistake is told also to a policy that has no use for the time: the next one may have.
-  check(ns, option.variable, text);
-  return suits ? ns : 0;
+  std::int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || rest != text.data() + text.size()) number = -1;
+  // A mistake is told also to a policy that has no use for the number: the next one may have.
+  check(number, option.variable, text);
+  return suits ? number : 0;
 }
 
 loop_kind loop_of(const said& loop, const combination& with) {
@@ -172,9 +192,10 @@ configuration configure(const options& chosen) {
           chosen.steal_half,
           chosen.push_half,
           pinning_of(choice(chosen.pinning, "FILCH_PINNING", "pinning", name_of(platform::pinning::none))),
-          interval_of(deal_interval, chosen.deal_interval_ns, policy),
-          interval_of(interrupt_after, chosen.interrupt_after_ns, policy),
-          interval_of(interrupt_every, chosen.interrupt_every_ns, policy),
+          number_of(deal_interval, chosen.deal_interval_ns, policy),
+          number_of(level_attempts, chosen.level_attempts, policy),
+          number_of(interrupt_after, chosen.interrupt_after_ns, policy),
+          number_of(interrupt_every, chosen.interrupt_every_ns, policy),
           chosen.stack_bytes};
 }
 
@@ -189,7 +210,8 @@ std::unique_ptr<policy> make_policy(const configuration& chosen) {
                     .workers = chosen.workers,
                     .steal_half = chosen.steal_half,
                     .push_half = chosen.push_half,
-                    .deal_interval_ns = chosen.deal_interval_ns});
+                    .deal_interval_ns = chosen.deal_interval_ns,
+                    .level_attempts = static_cast<std::uint32_t>(chosen.level_attempts)});
 }
 
 }  // namespace filch::detail

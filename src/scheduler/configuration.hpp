@@ -24,6 +24,7 @@ struct configuration {
   bool push_half;
   platform::pinning pinning;
   std::int64_t deal_interval_ns;
+  std::int64_t level_attempts;
   std::int64_t interrupt_after_ns;  ///< 0: never
   std::int64_t interrupt_every_ns;  ///< 0: never
   std::size_t stack_bytes;

@@ -27,6 +27,8 @@ std::string_view scheduler::pinning() const noexcept { return name_of(core_->cho
 
 std::int64_t scheduler::deal_interval_ns() const noexcept { return core_->chosen().deal_interval_ns; }
 
+std::int64_t scheduler::level_attempts() const noexcept { return core_->chosen().level_attempts; }
+
 std::int64_t scheduler::interrupt_after_ns() const noexcept { return core_->chosen().interrupt_after_ns; }
 
 std::int64_t scheduler::interrupt_every_ns() const noexcept { return core_->chosen().interrupt_every_ns; }

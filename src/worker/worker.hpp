@@ -94,6 +94,9 @@ class search_part {
   /// it takes back at once, while another one has work.
   [[nodiscard]] const worker* next() noexcept { return hint_ != nullptr && left_-- % 2 == 0 ? hint_ : nullptr; }
   [[nodiscard]] bool is_used_up() const noexcept { return hint_ != nullptr && left_ == 0; }
+  /// So many victims have been chosen in vain before this one.
+  [[nodiscard]] std::uint32_t next_attempt() noexcept { return attempts_++; }
+  void succeeded() noexcept { attempts_ = 0; }
   /// False: it had none.
   bool forget() noexcept { return std::exchange(hint_, nullptr) != nullptr; }
 
@@ -102,6 +105,7 @@ class search_part {
   static constexpr unsigned searches = 16;
   const worker* hint_ = nullptr;
   unsigned left_ = 0;
+  std::uint32_t attempts_ = 0;
 };
 
 /// Of detached tasks, what each worker has: docs/protocols/injector.md.
@@ -203,6 +207,7 @@ class worker : public worker_core {
 
   /// It has something to run.
   void occupied() noexcept {
+    search.succeeded();
     counted.idle.end();
     counted.waiting.end();
   }

@@ -108,6 +108,12 @@ TEST(configuration, bad_values_of_the_environment_are_named) {
     const environment_variable interval("FILCH_DEAL_INTERVAL_NS", "1000");
     EXPECT_EQ(complaint({.workers = 1, .policy = "lace"}), "no complaint") << "it has no use for it";
   }
+  for (const char* bad : {"0", "-1", "x", "1000001"}) {
+    const environment_variable attempts("FILCH_LEVEL_ATTEMPTS", bad);
+    EXPECT_THAT(complaint({.policy = "hierarchical"}), AllOf(HasSubstr("FILCH_LEVEL_ATTEMPTS"), HasSubstr(bad)));
+  }
+  EXPECT_THAT(complaint({.policy = "hierarchical", .level_attempts = 0}), HasSubstr("use 1 to 1000000"));
+  EXPECT_THAT(complaint({.policy = "lace", .level_attempts = 4}), HasSubstr("hierarchical"));
   const environment_variable policy("FILCH_POLICY", "best");
   EXPECT_THAT(complaint({.workers = 1}), HasSubstr("FILCH_POLICY 'best' is unknown"));
   const environment_variable pinning("FILCH_PINNING", "cores");

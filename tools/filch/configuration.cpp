@@ -101,30 +101,29 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
   return names;
 }
 
-/// A time in nanoseconds for those policies that it means something to; so they can be compared with others.
-class interval_option {
+/// A number for those policies that it means something to; so they can be compared with others.
+class number_option {
  public:
   /// `name`: of the member of filch::options.
-  interval_option(std::string_view option, const std::optional<std::string>& text, int least,
-                  const std::vector<std::string>& policies, std::string_view name)
+  number_option(std::string_view option, const std::optional<std::string>& text, int least, int most,
+                const std::vector<std::string>& policies, std::string_view name)
       : name_(name) {
     if (!text) {
       return;
     }
-    constexpr int most_ns = 1'000'000'000;
-    ns_ = parse_integer(option, *text, least, most_ns);
+    number_ = parse_integer(option, *text, least, most);
     if (std::ranges::none_of(policies, [&](const std::string& policy) { return may_use(name, policy); })) {
       throw std::invalid_argument(fmt::format("{} '{}' does not go with policy '{}'; use policy {}", option, *text,
                                               fmt::join(policies, ","), policies_with(name)));
     }
   }
   [[nodiscard]] std::optional<int> of(const std::string& policy) const {
-    return may_use(name_, policy) ? ns_ : std::nullopt;
+    return may_use(name_, policy) ? number_ : std::nullopt;
   }
 
  private:
   std::string_view name_;
-  std::optional<int> ns_;
+  std::optional<int> number_;
 };
 
 }  // namespace
@@ -137,6 +136,7 @@ options options_of(const configuration& config) {
           .steal_half = config.steal_half,
           .push_half = config.push_half,
           .deal_interval_ns = config.deal_interval_ns,
+          .level_attempts = config.level_attempts,
           .interrupt_after_ns = config.interrupt_after_ns,
           .interrupt_every_ns = config.interrupt_every_ns,
           .pinning = config.pinning};
@@ -148,6 +148,7 @@ void fill_in(configuration& config, const scheduler& made) {
   config.loop = made.loop();
   config.pinning = made.pinning();
   if (may_use(deal_interval, config.policy)) config.deal_interval_ns = made.deal_interval_ns();
+  if (may_use(level_attempts, config.policy)) config.level_attempts = made.level_attempts();
   if (may_use(interrupt_after, config.policy)) config.interrupt_after_ns = made.interrupt_after_ns();
   if (may_use(interrupt_every, config.policy)) config.interrupt_every_ns = made.interrupt_every_ns();
 }
@@ -179,9 +180,12 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
     require_pinning(*settings.pinning);
   }
   const std::vector<int> workers = worker_counts(settings.workers, settings.most);
-  const interval_option delta("--delta", settings.delta, 1, policies, deal_interval);
-  const interval_option every("--interrupt-every", settings.interrupt_every, 0, policies, interrupt_every);
-  const interval_option after("--interrupt-after", settings.interrupt_after, 0, policies, interrupt_after);
+  constexpr int most_ns = 1'000'000'000;
+  constexpr int most_attempts = 1'000'000;
+  const number_option delta("--delta", settings.delta, 1, most_ns, policies, deal_interval);
+  const number_option every("--interrupt-every", settings.interrupt_every, 0, most_ns, policies, interrupt_every);
+  const number_option after("--interrupt-after", settings.interrupt_after, 0, most_ns, policies, interrupt_after);
+  const number_option attempts("--level-attempts", settings.level_attempts, 1, most_attempts, policies, level_attempts);
 
   std::vector<configuration> result;
   for (const std::string& policy : policies) {
@@ -198,6 +202,7 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
                             .push_half = settings.push_half,
                             .pinning = settings.pinning.value_or(""),
                             .deal_interval_ns = delta.of(policy),
+                            .level_attempts = attempts.of(policy),
                             .interrupt_after_ns = after.of(policy),
                             .interrupt_every_ns = every.of(policy)});
         }

@@ -28,6 +28,7 @@ struct configuration {
   std::string pinning{};    ///< filch only; empty: what the environment or the library gives
   // filch only; none: what the environment or the library gives; filled in: the policy has no use for it
   std::optional<std::int64_t> deal_interval_ns{};
+  std::optional<std::int64_t> level_attempts{};
   std::optional<std::int64_t> interrupt_after_ns{};
   std::optional<std::int64_t> interrupt_every_ns{};
 
@@ -56,8 +57,9 @@ struct filch_settings {
   bool steal_half = false;
   bool push_half = false;
   std::optional<std::string> pinning{};
-  // Nanoseconds, for those of the policies that they mean something to.
+  // For those of the policies that they mean something to; times in nanoseconds.
   std::optional<std::string> delta{};
+  std::optional<std::string> level_attempts{};
   std::optional<std::string> interrupt_after{};
   std::optional<std::string> interrupt_every{};
   int most = most_workers;  ///< largest number of workers that is accepted
@@ -65,6 +67,7 @@ struct filch_settings {
 
 // Members of filch::options that not all policies go with.
 inline constexpr std::string_view deal_interval = "deal_interval_ns";
+inline constexpr std::string_view level_attempts = "level_attempts";
 inline constexpr std::string_view interrupt_after = "interrupt_after_ns";
 inline constexpr std::string_view interrupt_every = "interrupt_every_ns";
 

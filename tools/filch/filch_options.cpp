@@ -20,6 +20,11 @@ void add_filch_options(CLI::App& command) {
       ->description("Half of all waiting tasks are offered where one would be (policies lazy_*)");
   add_text(command, "--delta",
            "Mean time between two deals of a worker, in nanoseconds (policy sender; default: 30000)", "NS");
+  add_text(
+      command, "--level-attempts",
+      "Attempts to steal from workers that share a core, a cache or a socket before a worker looks farther (policy "
+      "hierarchical; default: 8)",
+      "N");
   add_text(command, "--interrupt-after",
            "How long a worker waits for an answer before it interrupts another one, in nanoseconds; 0: for ever "
            "(default: 0)",
@@ -42,6 +47,7 @@ filch_settings settings_of(const CLI::App& command, int most) {
           .push_half = is_set(command, "--push-half"),
           .pinning = value_of(command, "--pinning"),
           .delta = value_of(command, "--delta"),
+          .level_attempts = value_of(command, "--level-attempts"),
           .interrupt_after = value_of(command, "--interrupt-after"),
           .interrupt_every = value_of(command, "--interrupt-every"),
           .most = most};

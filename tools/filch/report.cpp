@@ -54,6 +54,7 @@ ordered_json settings_json(const configuration& config) {
   return {{"steal_half", config.steal_half},
           {"push_half", config.push_half},
           {"delta_ns", optional_json(config.deal_interval_ns)},
+          {"level_attempts", optional_json(config.level_attempts)},
           {"interrupt_after_ns", optional_json(config.interrupt_after_ns)},
           {"interrupt_every_ns", optional_json(config.interrupt_every_ns)},
           {"pinning", config.pinning}};
