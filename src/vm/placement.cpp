@@ -12,6 +12,7 @@ std::vector<worker_place> places_of_workers(int workers, pinning way) {
   if (way != pinning::none) return place_workers(std::move(threads), workers, way);
   // Threads stay where the world puts them, which is known.
   std::vector<worker_place> places;
+  places.reserve(static_cast<std::size_t>(workers));
   for (std::size_t w = 0; w < static_cast<std::size_t>(workers); ++w) {
     places.push_back({.groups = threads[w % threads.size()].groups});
   }

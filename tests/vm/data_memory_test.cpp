@@ -26,8 +26,8 @@ machine_description machine(shared_cache_kind kind, numa_policy numa) {
   m.cores_per_socket = cores_per_socket;
   m.threads_per_core = 1;
   // Three and seven sets of eight blocks: no power of two.
-  m.data = {.private_bytes = 3 * 8 * 256,
-            .shared_bytes = 7 * 8 * 256,
+  m.data = {.private_bytes = std::int64_t{3} * 8 * 256,
+            .shared_bytes = std::int64_t{7} * 8 * 256,
             .shared_cache = kind,
             .numa = numa,
             .private_line_ns = 1,
@@ -42,7 +42,7 @@ machine_description machine(shared_cache_kind kind, numa_policy numa) {
 class plain_model {
  public:
   explicit plain_model(const machine_description& m)
-      : m_(m.data), private_(sockets * cores_per_socket), shared_(sockets), free_at_(sockets) {}
+      : m_(m.data), private_(std::size_t{sockets} * cores_per_socket), shared_(sockets), free_at_(sockets) {}
 
   picoseconds touch(std::uint32_t core, std::uintptr_t at, std::size_t bytes, bool writes, picoseconds now) {
     for (std::uintptr_t each = at / 256; each <= (at + bytes - 1) / 256; ++each) {
@@ -120,12 +120,10 @@ class plain_model {
     picoseconds end = now;
     if (in_own) {
       end += lines * 1'000;
-    } else if (in_near) {
+    } else if (in_near || (at_writer && *b.writer / cores_per_socket == socket) || (at_reader && !inclusive)) {
       end += lines * 10'000;
     } else if (at_writer) {
-      end += lines * (*b.writer / cores_per_socket == socket ? 10'000 : 1'000'000);
-    } else if (at_reader && !inclusive) {
-      end += lines * 10'000;
+      end += lines * 1'000'000;
     } else {
       free_at_[home] = std::max(free_at_[home], now) + lines * 500;
       end = std::max(free_at_[home], now + lines * (home == socket ? 100'000 : 1'000'000));
@@ -217,8 +215,8 @@ TEST_P(data_memory_test, homes_do_not_depend_on_the_numbers_of_addresses) {
   };
   const picoseconds once = end_of(0x10'0000, 4096);
   EXPECT_EQ(end_of(0x7fff'ff00'0000, 4096), once);
-  EXPECT_EQ(end_of(0x10'0000, 5 * 4096), once);
-  EXPECT_EQ(end_of(0x7fff'ff00'0000, std::uintptr_t{0} - 4096 * 3), once);
+  EXPECT_EQ(end_of(0x10'0000, std::uintptr_t{5} * 4096), once);
+  EXPECT_EQ(end_of(0x7fff'ff00'0000, std::uintptr_t{0} - 12'288), once);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, data_memory_test,
@@ -251,7 +249,8 @@ TEST(data_memory, interleaved_pages_take_turns) {
   for (std::uintptr_t i = 0; i < 30; ++i) {
     const std::uintptr_t page = 0x5000'0000 + (i * 7 % 30) * 4096;  // in the order of touches, not of addresses
     for (std::uint32_t socket = 0; socket < sockets; ++socket) {
-      EXPECT_EQ(is_local(memory, socket * cores_per_socket, page + socket * 256), socket == i % sockets);
+      EXPECT_EQ(is_local(memory, socket * cores_per_socket, page + std::uintptr_t{socket} * 256),
+                socket == i % sockets);
     }
   }
 }
@@ -260,8 +259,8 @@ TEST(data_memory, capacities_add_up_unless_the_shared_cache_is_inclusive) {
   // One core goes round and round through as much as its cache and half of the shared one hold.
   for (const auto kind : {shared_cache_kind::inclusive, shared_cache_kind::non_inclusive}) {
     machine_description m = machine(kind, numa_policy::first_touch);
-    m.data.private_bytes = 8 * 8 * 256;
-    m.data.shared_bytes = 8 * 8 * 256;
+    m.data.private_bytes = std::int64_t{8} * 8 * 256;
+    m.data.shared_bytes = std::int64_t{8} * 8 * 256;
     data_memory memory(m);
     picoseconds now = 0;
     picoseconds last = 0;
@@ -270,7 +269,7 @@ TEST(data_memory, capacities_add_up_unless_the_shared_cache_is_inclusive) {
       now = memory.touch(0, address(0x5000'0000), std::size_t{12} * 8 * 256, false, now);
       last = now - begin;
     }
-    const picoseconds lines = 12 * 8 * 4;
+    const picoseconds lines = picoseconds{12} * 8 * 4;
     EXPECT_EQ(last, lines * (kind == shared_cache_kind::inclusive ? 100'000 : 10'000));
   }
 }

@@ -138,6 +138,20 @@ TEST_F(reproduction_file, settings_may_have_interrupts) {
               HasSubstr("unknown key 'interrupt_evry'"));
 }
 
+TEST_F(reproduction_file, settings_may_pin_workers_and_runs_place_data) {
+  const auto with = [](const std::string& setting) { return experiment_with(R"({"policy": "lazy_depth"})", setting); };
+  EXPECT_EQ(load(with(R"({"policy": "lace", "pinning": "scatter"})")).settings[0].config.pinning, "scatter");
+  EXPECT_THAT(error_of(with(R"({"policy": "lace", "pinning": "scater"})")), HasSubstr("unknown pinning 'scater'"));
+  const auto placed = [&](const std::string& numa) {
+    std::string text = with(R"({"policy": "lace"})");
+    const std::string runs = R"("group": "G", )";
+    return text.replace(text.find(runs), runs.size(), runs + numa);
+  };
+  EXPECT_EQ(load(placed("")).runs[0].numa, std::nullopt);
+  EXPECT_EQ(load(placed(R"("numa": "interleave", )")).runs[0].numa, vm::numa_policy::interleave);
+  EXPECT_THAT(error_of(placed(R"("numa": "local", )")), HasSubstr("unknown numa 'local'"));
+}
+
 TEST_F(reproduction_file, runs_may_be_on_this_machine) {
   const auto with = [](const std::string& more, const std::string& claim = R"(["G", "B", "least"])") {
     std::string text = experiment_with(R"(["G", "B", "least"])", claim);

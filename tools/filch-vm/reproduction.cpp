@@ -13,6 +13,7 @@
 #include "counters.hpp"
 #include "option_value.hpp"
 #include "reproduction_values.hpp"
+#include "simulated_rows.hpp"
 
 namespace filch::cli {
 
@@ -78,7 +79,7 @@ void require_name(std::string_view kind, const std::string& name, const texts& k
 compared_setting setting_of(const std::string& name, const ordered_json& object) {
   require_keys(fmt::format("setting '{}'", name), object, {},
                {"policy", "join", "loop", "way", "steal_half", "push_half", "delta", "interrupt_after",
-                "interrupt_every", "runner"});
+                "interrupt_every", "pinning", "runner"});
   const auto option = [&](const char* key) {
     return object.contains(key) ? std::optional(object.at(key).get<std::string>()) : std::nullopt;
   };
@@ -86,7 +87,8 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
                                 .joins = option("join"),
                                 .loops = option("loop"),
                                 .steal_half = object.value("steal_half", false),
-                                .push_half = object.value("push_half", false)};
+                                .push_half = object.value("push_half", false),
+                                .pinning = option("pinning")};
   const std::vector<configuration> configurations = filch_configurations(settings);
   if (configurations.size() != 1) reject(fmt::format("setting '{}' is more than one combination", name));
   const std::string& policy = configurations.front().policy;
@@ -116,7 +118,7 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
 void require_native(const compared_setting& setting) {
   const configuration& config = setting.config;
   if (!config.join.empty() || !config.loop.empty() || config.steal_half || config.push_half ||
-      !setting.interrupt_every.empty()) {
+      !config.pinning.empty() || !setting.interrupt_every.empty()) {
     reject(fmt::format(
         "setting '{}' has more than a policy, a delta, an interrupt_after or a runner; runs on {} do not know that",
         setting.name, planned_runs::native));
@@ -144,15 +146,19 @@ void require_settings(const planned_runs& runs, const std::vector<compared_setti
 }
 
 planned_runs runs_of(const ordered_json& object, const std::vector<compared_setting>& all) {
-  require_keys("a run", object, {"group", "machine", "workload", "workers", "x", "seeds"}, {"settings"});
+  require_keys("a run", object, {"group", "machine", "workload", "workers", "x", "seeds"}, {"settings", "numa"});
   planned_runs runs{.group = object.at("group"),
                     .machine = object.at("machine"),
+                    .numa = object.contains("numa") ? std::optional(numa_of("numa", object.at("numa"))) : std::nullopt,
                     .workload = object.at("workload"),
                     .workers = text_of(object.at("workers")),
                     .xs = texts_of(object.at("x")),
                     .settings = object.contains("settings") ? texts_of(object.at("settings"))
                                                             : names_in(all, &compared_setting::name),
                     .seeds = object.at("seeds")};
+  if (runs.numa && runs.is_native()) {
+    reject(fmt::format("group '{}' has 'numa', which runs on {} do not know", runs.group, planned_runs::native));
+  }
   require_settings(runs, all);
   return runs;
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <filch/vm/simulation.hpp>
+
 #include "configuration.hpp"
 
 namespace filch::cli {
@@ -36,6 +38,7 @@ struct compared_setting {
 struct planned_runs {
   std::string group;  ///< names the rows
   std::string machine;
+  std::optional<vm::numa_policy> numa{};  ///< where that machine's data is; none: as its file says
   std::string workload;
   std::string workers;                ///< on this machine: or "all"
   std::vector<std::string> xs;        ///< one row for each

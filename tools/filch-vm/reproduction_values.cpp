@@ -109,6 +109,7 @@ bool run_group(const reproduction& what, const planned_runs& runs, simulation_re
     return run_natively(what, runs, points);
   }
   request.machine = vm::load_machine(runs.machine, machine_folder());
+  request.machine.data.numa = runs.numa.value_or(request.machine.data.numa);
   request.seeds = runs.seeds;
   bool is_right = true;
   for (const batch& each : batches_of(what, runs, request.machine)) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filch/topology.hpp>
 
@@ -46,12 +45,6 @@ Examples:
   filch simulate nqueens_loop --machine ultrasparc-t2 --policy lazy_breadth,lazy_depth,lazy_depth2 --workers 8,64
 )";
 
-vm::numa_policy numa_of(const std::string& text) {
-  constexpr auto known = platform::vm::numa_policy_names;
-  require_known("--numa", text, known, fmt::format("pages of data are placed by {}", fmt::join(known, " or ")));
-  return static_cast<vm::numa_policy>(std::ranges::find(known, text) - known.begin());
-}
-
 simulation_request read_request(const CLI::App& app) {
   simulation_request request;
   const auto machine = value_of(app, "--machine");
@@ -61,7 +54,7 @@ simulation_request read_request(const CLI::App& app) {
   }
   request.machine = vm::load_machine(*machine, machine_folder());
   if (const auto numa = value_of(app, "--numa")) {
-    request.machine.data.numa = numa_of(*numa);
+    request.machine.data.numa = numa_of("--numa", *numa);
   }
   const std::vector<configuration> open = filch_configurations(settings_of(app, platform::vm::most_hardware_threads));
   require_workers(request.machine, open);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "counters.hpp"
 #include "error_line.hpp"
@@ -181,6 +182,12 @@ std::size_t processes_of(const CLI::App& command) {
   const auto text = value_of(command, "--processes");
   return text ? static_cast<std::size_t>(parse_integer("--processes", *text, 1, most_processes))
               : std::max(1U, std::thread::hardware_concurrency());
+}
+
+vm::numa_policy numa_of(std::string_view what, const std::string& name) {
+  constexpr auto known = platform::vm::numa_policy_names;
+  require_known(what, name, known, fmt::format("pages of data are placed by {}", fmt::join(known, " or ")));
+  return static_cast<vm::numa_policy>(std::ranges::find(known, name) - known.begin());
 }
 
 void require_workers(const vm::machine_description& machine, const std::vector<configuration>& configurations) {

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/App.hpp>
@@ -31,6 +33,9 @@ struct simulation_request {
 
 /// The value of --processes; left out, one for each processor. Throws std::invalid_argument.
 std::size_t processes_of(const CLI::App& command);
+
+/// The policy of that name. Throws std::invalid_argument; the message says what has that value: "--numa".
+vm::numa_policy numa_of(std::string_view what, const std::string& name);
 
 /// Throws std::invalid_argument when a configuration has more workers than the machine has hardware threads.
 void require_workers(const vm::machine_description& machine, const std::vector<configuration>& configurations);

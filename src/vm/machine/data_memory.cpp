@@ -24,8 +24,8 @@ inline data_memory::cache::set& data_memory::cache::set_of(const copy& c) const 
   // Multiples of the golden ratio: the blocks of each core spread over all sets, whether they are consecutive, or every
   // 64th because 64 cores touch their blocks in turns. By the remainder of a division these would share a few sets.
   constexpr std::uint32_t golden = 0x9e37'79b9;  // times 2^-32
-  const std::uint64_t fraction = c.number * golden;
-  return all_[fraction * sets_ >> 32];
+  const std::uint32_t fraction = c.number * golden;
+  return all_[std::uint64_t{fraction} * sets_ >> 32];
 }
 
 bool data_memory::cache::has(const copy& c) const noexcept {
@@ -106,10 +106,11 @@ void data_memory::number(block& b) {
 }
 
 picoseconds data_memory::touch(std::uint32_t core, const void* at, std::size_t bytes, bool writes, picoseconds now) {
+  const auto* const begin = static_cast<const std::byte*>(at);
   const auto first = reinterpret_cast<std::uintptr_t>(at);
   const std::uintptr_t end = first + bytes;
   for (std::uintptr_t from = first; from < end;) {
-    page& p = pages_.at(reinterpret_cast<const void*>(from));
+    page& p = pages_.at(begin + (from - first));
     if (p.home == nobody) p.home = home_of_new_page(socket_of(core));
     const std::uintptr_t end_here = std::min(end, (from / page_bytes + 1) * page_bytes);
     while (from < end_here) {
@@ -151,17 +152,19 @@ inline picoseconds data_memory::touch(std::uint32_t core, std::uint32_t home, bl
   const auto is_in_cache_of = [&](std::uint32_t other) {
     return other != nobody && other != core && private_of(other).has(wanted);
   };
+  const auto is_in_cache_nearby = [&](std::uint32_t other) {
+    return other != nobody && socket_of(other) == socket && is_in_cache_of(other);
+  };
   bool is_near = false;
   picoseconds end = now;
   if (is_inclusive_ ? use_inclusive(own, socket, wanted, is_near) : use_non_inclusive(own, socket, wanted, is_near)) {
     end += lines * private_line_;
-  } else if (is_near) {
+  } else if (is_near || is_in_cache_nearby(b.writer) || (!is_inclusive_ && is_in_cache_nearby(b.reader))) {
+    // From the shared cache or, what is modified, through it; and if it does not have all that its cores have, it knows
+    // about that.
     end += lines * shared_line_;
   } else if (is_in_cache_of(b.writer)) {
-    // Modified in another core's cache: a transfer through the shared cache, or between sockets.
-    end += lines * (socket_of(b.writer) == socket ? shared_line_ : remote_line_);
-  } else if (!is_inclusive_ && is_in_cache_of(b.reader) && socket_of(b.reader) == socket) {
-    end += lines * shared_line_;  // from that core's cache, which the shared one's directory knows about
+    end += lines * remote_line_;  // modified in another socket
   } else {
     end = from_memory(socket, home, lines, now);
   }
