@@ -187,7 +187,7 @@ measured_point point_of(const std::string& x, const std::string& setting, std::u
   row.runs = 1;
   row.ratio_to_serial = 1;
   row.counters = statistics{.steals = steals};
-  row.simulated = simulated_on{"1x4", factor};
+  row.simulated = simulated_on{"1x4", "first_touch", factor};
   return {"G", x, setting, row};
 }
 

@@ -149,13 +149,13 @@ planned_runs runs_of(const ordered_json& object, const std::vector<compared_sett
   require_keys("a run", object, {"group", "machine", "workload", "workers", "x", "seeds"}, {"settings", "numa"});
   planned_runs runs{.group = object.at("group"),
                     .machine = object.at("machine"),
-                    .numa = object.contains("numa") ? std::optional(numa_of("numa", object.at("numa"))) : std::nullopt,
                     .workload = object.at("workload"),
                     .workers = text_of(object.at("workers")),
                     .xs = texts_of(object.at("x")),
                     .settings = object.contains("settings") ? texts_of(object.at("settings"))
                                                             : names_in(all, &compared_setting::name),
-                    .seeds = object.at("seeds")};
+                    .seeds = object.at("seeds"),
+                    .numa = object.contains("numa") ? std::optional(numa_of("numa", object.at("numa"))) : std::nullopt};
   if (runs.numa && runs.is_native()) {
     reject(fmt::format("group '{}' has 'numa', which runs on {} do not know", runs.group, planned_runs::native));
   }

@@ -38,12 +38,12 @@ struct compared_setting {
 struct planned_runs {
   std::string group;  ///< names the rows
   std::string machine;
-  std::optional<vm::numa_policy> numa{};  ///< where that machine's data is; none: as its file says
   std::string workload;
-  std::string workers;                ///< on this machine: or "all"
-  std::vector<std::string> xs;        ///< one row for each
-  std::vector<std::string> settings;  ///< names
-  int seeds;                          ///< runs of each row
+  std::string workers;                    ///< on this machine: or "all"
+  std::vector<std::string> xs;            ///< one row for each
+  std::vector<std::string> settings;      ///< names
+  int seeds;                              ///< runs of each row
+  std::optional<vm::numa_policy> numa{};  ///< where the machine's data is; none: as its file says
 
   /// On the real processors of this machine. Such rows are shown and not judged.
   bool is_native() const { return machine == native; }
