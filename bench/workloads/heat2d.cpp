@@ -79,9 +79,11 @@ void read_part(const size_context& context, std::string_view name, std::string_v
 
 // In [-1, 1], the same for the same task of the same iteration.
 double random_error(int iteration, const heat_part& whole, int quarter) {
-  const auto place = static_cast<std::uint64_t>((whole.row * 1024 + whole.column) * 1024 + whole.side);
-  const std::uint64_t task = mix(place) + static_cast<std::uint64_t>(iteration * 4 + quarter);
-  return 2 * random_numbers(mix(task)).next_real() - 1;
+  std::uint64_t task = 0;
+  for (const int each : {whole.row, whole.column, whole.side, iteration, quarter}) {
+    task = mix(task + static_cast<std::uint64_t>(each) + 1);
+  }
+  return 2 * random_numbers(task).next_real() - 1;
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ double tolerance_of(const matrix_of<float>& m) {
 }
 
 // Vectors as compilers know them: they make no such registers of plain loops over small arrays of floats.
-constexpr int lanes = 4;
+constexpr std::size_t lanes = 4;
 typedef float lanes_of_floats __attribute__((vector_size(lanes * sizeof(float))));  // NOLINT(modernize-use-using)
 
 lanes_of_floats load(const float* from) {
@@ -102,8 +102,8 @@ void multiply_block(const block_product& product, int x, int y, int z) {
 
 void add_product(const float* a, const float* b, float* c, std::size_t stride, int size) {
   constexpr int rows = 4;
-  constexpr int vectors = 2;
-  for (int k = 0; k < size; k += vectors * lanes) {
+  constexpr std::size_t vectors = 2;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(size); k += vectors * lanes) {
     for (int i = 0; i < size; i += rows) {
       std::array<std::array<lanes_of_floats, vectors>, rows> sums = {};
       const float* const a_rows = a + static_cast<std::size_t>(i) * stride;
@@ -112,12 +112,12 @@ void add_product(const float* a, const float* b, float* c, std::size_t stride, i
         const std::array<lanes_of_floats, vectors> factors = {load(b_row), load(b_row + lanes)};
         for (int row = 0; row < rows; ++row) {
           const float factor = a_rows[static_cast<std::size_t>(row) * stride + static_cast<std::size_t>(j)];
-          for (int v = 0; v < vectors; ++v) sums[row][v] += factor * factors[v];
+          for (std::size_t v = 0; v < vectors; ++v) sums[row][v] += factor * factors[v];
         }
       }
       for (int row = 0; row < rows; ++row) {
         float* const to = c + static_cast<std::size_t>(i + row) * stride + k;
-        for (int v = 0; v < vectors; ++v) {
+        for (std::size_t v = 0; v < vectors; ++v) {
           const lanes_of_floats sum = load(to + v * lanes) + sums[row][v];
           std::memcpy(to + v * lanes, &sum, sizeof(sum));
         }

@@ -217,8 +217,7 @@ ordered_json to_machine_file(const vm::machine_description& m, const std::string
          "measured: futex and signal between two processors, each asleep for 300 us before; sleeping: half "
          "of a hand-over between two threads on one processor, and the binding that filch's workers do."},
         {"runtime", fmt::format("measured: '{}' on one worker, policy lace, less the serial run, per task.", fib)},
-        {"work", fmt::format("measured: serial runs of {}, divided by their units.",
-                             fmt::join(workloads, ", "))}}}};
+        {"work", fmt::format("measured: serial runs of {}, divided by their units.", fmt::join(workloads, ", "))}}}};
 }
 
 int run_calibrate(const CLI::App& app) {
