@@ -258,6 +258,21 @@ class Simulate(unittest.TestCase):
         self.assertAlmostEqual(fib["ns_per_task"], work["fib_call_ns"], 6)
         self.assertAlmostEqual(queens["ns_per_task"], 6 * work["nqueens_check_ns"], 6)
 
+    def test_workloads_with_hints(self):
+        names = ["heat2d:256/iterations=7", "heat2d:256/iterations=7/first_touch", "matmul_groups:256", "fib_hints:12"]
+        policies = ["adws", "adws_nosteal", "lace"]
+        found = rows(*names, "--machine", "2x4", "--workers", "3", "--policy", ",".join(policies), "--seeds", "2")
+        self.assertEqual(len(found), len(names) * (1 + len(policies)))  # wrong results would have none
+        moved = {row["policy"]: row["result"].split()[2] for row in found if row["workload"] == "heat2d"}
+        self.assertEqual(moved["adws_nosteal"], "0.0")
+        self.assertGreater(float(moved["lace"]), 10)
+        # What is charged for a product, but for its data: 128 rows of three matrices.
+        work = json.loads((MACHINES / "generic.json").read_text())["work"]
+        charged = 128**3 * work["sgemm_madd_ns"] * 1e-9
+        [serial] = [row for row in rows("matmul_groups:128", "--machine", "1x1", "--seeds", "1") if row["runner"] == "serial"]
+        self.assertGreater(serial["seconds_min"], charged)
+        self.assertLess(serial["seconds_min"], 1.2 * charged)
+
     def test_joins_differ_as_in_the_lace_paper(self):
         # Figures 5, 6 and 8 in shape, on a tree small enough for a test: plain leapfrogging starves, the others do not.
         arguments = ["uts", "--machine", "opteron-6168", "--workers", "8,48", "--policy", "lace", "--seeds", "5"]
