@@ -53,6 +53,10 @@ struct options {
   /// deal while others wait, as in section 4 of the private-deques paper (200 us to 2 ms there). 0: no such thread.
   /// None: FILCH_INTERRUPT_EVERY_NS when that is set, else 0. At most 1 s.
   std::optional<std::int64_t> interrupt_every_ns = {};
+  /// How long a worker that finds nothing to do spins before it sleeps, in nanoseconds: without a task, or inside of a
+  /// wait. None: FILCH_SPIN_NS when that is set, else 50,000. At most 1 s. More costs processor time; it helps a program
+  /// whose parallel parts are short, follow each other at such distances, and have the processors to themselves.
+  std::optional<std::int64_t> spin_ns = {};
   /// Address space of each worker's task stack, in bytes: 64 per pending task. A full stack is no error; it only runs
   /// further tasks at once. 4 KiB to 64 MiB.
   std::size_t stack_bytes = std::size_t{64} << 20;
@@ -111,6 +115,7 @@ class FILCH_API scheduler {
   // As in the options, with defaults filled in; 0 where the policy has no use for it.
   [[nodiscard]] std::int64_t deal_interval_ns() const noexcept;
   [[nodiscard]] std::int64_t level_attempts() const noexcept;
+  [[nodiscard]] std::int64_t spin_ns() const noexcept;
   [[nodiscard]] std::int64_t interrupt_after_ns() const noexcept;
   [[nodiscard]] std::int64_t interrupt_every_ns() const noexcept;
 

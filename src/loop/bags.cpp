@@ -200,8 +200,9 @@ void count_part(bag_share& part) noexcept {
 
 void wait_for_counts(task_counts& counts) noexcept {
   const busy_section here(counts.caller);
-  counts_wait waiting(static_cast<worker&>(counts.caller), counts);
-  wait_until_over(waiting);
+  auto& w = static_cast<worker&>(counts.caller);
+  counts_wait waiting(w, counts);
+  wait_until_over(waiting, w.common.spin_ns);
 }
 
 void reject_split(std::size_t had, std::size_t kept, std::size_t gave) {

@@ -14,6 +14,7 @@
 #include "platform/usable.hpp"
 #include "policy/table.hpp"
 #include "victim/random_victim.hpp"
+#include "worker/patience.hpp"
 
 namespace filch::detail {
 namespace {
@@ -121,6 +122,9 @@ constexpr number_option interrupt_every{"interrupt_every_ns",
                                         longest_interval_ns,
                                         nanoseconds,
                                         0};
+// The time of patience::spin_ns, unless the program says more.
+constexpr number_option spin{"spin_ns",   "FILCH_SPIN_NS",  "time to spin before a sleep", 0, longest_interval_ns,
+                             nanoseconds, patience::spin_ns};
 constexpr number_option level_attempts{
     "level_attempts", "FILCH_LEVEL_ATTEMPTS", "number of attempts at a level", 1, 1'000'000, "", 8};
 
@@ -196,6 +200,7 @@ configuration configure(const options& chosen) {
           number_of(level_attempts, chosen.level_attempts, policy),
           number_of(interrupt_after, chosen.interrupt_after_ns, policy),
           number_of(interrupt_every, chosen.interrupt_every_ns, policy),
+          number_of(spin, chosen.spin_ns, policy),
           chosen.stack_bytes};
 }
 

@@ -27,6 +27,7 @@ struct configuration {
   std::int64_t level_attempts;
   std::int64_t interrupt_after_ns;  ///< 0: never
   std::int64_t interrupt_every_ns;  ///< 0: never
+  std::int64_t spin_ns;
   std::size_t stack_bytes;
 };
 

@@ -359,7 +359,7 @@ void injector::wait(group_rest& group) {
 void injector::wait_as(worker& w, group_rest& group) noexcept {
   const busy_section here(w);
   group_wait waiting(*this, w, group);
-  wait_until_over(waiting);
+  wait_until_over(waiting, w.common.spin_ns);
 }
 
 }  // namespace filch::detail

@@ -29,6 +29,8 @@ std::int64_t scheduler::deal_interval_ns() const noexcept { return core_->chosen
 
 std::int64_t scheduler::level_attempts() const noexcept { return core_->chosen().level_attempts; }
 
+std::int64_t scheduler::spin_ns() const noexcept { return core_->chosen().spin_ns; }
+
 std::int64_t scheduler::interrupt_after_ns() const noexcept { return core_->chosen().interrupt_after_ns; }
 
 std::int64_t scheduler::interrupt_every_ns() const noexcept { return core_->chosen().interrupt_every_ns; }

@@ -146,7 +146,8 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
     throw std::runtime_error("filch: " + std::to_string(number) +
                              " threads take part in one scheduler; let fewer threads call run at the same time");
   }
-  const common_parts common{team_, sleepers_, interrupter_, *policy_, mutexes_, chosen_.workers, chosen_.policy};
+  const common_parts common{team_,    sleepers_,       interrupter_,    *policy_,
+                            mutexes_, chosen_.workers, chosen_.spin_ns, chosen_.policy};
   auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
   w->loops.kind = chosen_.loop;
@@ -208,7 +209,7 @@ void scheduler_core::work(worker& w) noexcept {
   if (w.place.processor == platform::no_processor) w.parker.bind_while_asleep();
   if (interrupts_wanted()) platform::accept_interrupts();
   idle_wait waiting(*this, w);
-  wait_until_over(waiting);
+  wait_until_over(waiting, w.common.spin_ns);
 }
 
 statistics scheduler_core::stats() const {

@@ -121,6 +121,7 @@ class given_wait : public waiting_worker {
       taken_back_ = given_.to.box.take_back(given_);
       return true;
     }
+    if (platform::now_ns() - since_ns_ < w_.common.spin_ns) return true;
     if (!mark(true)) return true;
     doze_unless([&] { return any_begun([&](lineage by) { return w_.common.policy.help_visible(w_, by); }); },
                 [&] { return interrupter::never; });
@@ -169,6 +170,7 @@ class given_wait : public waiting_worker {
   }
 
   given_task& given_;
+  const std::int64_t since_ns_ = platform::now_ns();
   bool taken_back_ = false;
   join_result result_ = join_result::reclaimed;
 };
@@ -178,7 +180,7 @@ join_result join(worker& w, given_task& g) noexcept {
   join_result how{};
   {
     given_wait waiting(w, g);
-    wait_until_over(waiting);
+    wait_until_over(waiting, std::min(w.common.spin_ns, patience::spin_ns));
     how = waiting.result();
   }
   given_task** link = &w.given;

@@ -9,13 +9,14 @@ namespace filch::detail {
 
 class patience {
  public:
-  /// Longer than a sleep and a wake-up take, so that short waits do not pay for one; short enough to cost nothing.
+  /// The default. Longer than a sleep and a wake-up take, so that short waits do not pay for one; short enough to cost
+  /// nothing.
   static constexpr std::int64_t spin_ns = 50'000;
 
   explicit patience(std::int64_t limit_ns = spin_ns, std::uint32_t turns_per_look = platform::pauses_per_look) noexcept
       : limit_ns_(limit_ns), turns_per_look_(turns_per_look) {}
   /// Where each turn is a search for work, which may take long by itself: the clock is looked at in each.
-  [[nodiscard]] static patience of_searches() noexcept { return patience(spin_ns, 1); }
+  [[nodiscard]] static patience of_searches(std::int64_t limit_ns) noexcept { return patience(limit_ns, 1); }
   /// Something happened: start anew.
   void begin() noexcept { spins_ = 0; }
   /// Pauses for a moment. False: spun for long enough.

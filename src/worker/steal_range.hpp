@@ -58,7 +58,8 @@ class steal_range {
   const bool left_is_shared_;  ///< the last worker has a place in the next range as well
   steal_range* const around_;
   platform::atomic<bool> active_{false};
-  platform::atomic<std::uint32_t> references_{1};
+  // Not on the line that idle workers look at: those who divide count references all the time.
+  alignas(64) platform::atomic<std::uint32_t> references_{1};
 };
 
 /// A counted reference, or none.

@@ -96,7 +96,7 @@ bool has_work(const work_share& share) noexcept {
 
 join_result wait_for(worker& w, task& t, work_share* adopter) noexcept {
   task_wait waiting(w, t, adopter);
-  wait_until_over(waiting);
+  wait_until_over(waiting, w.common.spin_ns);
   return waiting.result();
 }
 

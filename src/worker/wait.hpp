@@ -22,9 +22,10 @@
 
 namespace filch::detail {
 
+/// `spin_ns`: how long to find nothing before it sleeps.
 template <class Waiting>
-void wait_until_over(Waiting& waiting) noexcept {
-  patience spinning = patience::of_searches();
+void wait_until_over(Waiting& waiting, std::int64_t spin_ns) noexcept {
+  patience spinning = patience::of_searches(spin_ns);
   while (!waiting.over()) {
     if (waiting.help()) {
       spinning.begin();

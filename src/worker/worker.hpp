@@ -47,6 +47,7 @@ struct common_parts {
   detail::policy& policy;
   striped_mutex& mutexes;        ///< by the address of a loop or bag: of its exception, or of the values of a reduction
   int workers;                   ///< with a thread or the seat: those that loops are cut for
+  std::int64_t spin_ns;          ///< how long to find nothing before a worker sleeps
   std::string_view policy_name;  ///< for messages
 };
 
@@ -268,13 +269,14 @@ class worker : public worker_core {
   std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves
   piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
-  inbox box;               ///< any thread: what others have given to it
+  alignas(64) inbox box;   ///< any thread: what others have given to it
   steal_range_ref steals;  ///< of the construct that it is in, or was in last; none: nobody steals by ranges
+  // What idle workers look at, apart from what changes more often.
+  alignas(64) platform::atomic<bool> runs_migrated{false};  ///< a hint, any thread: what it runs was given for itself
   platform::atomic<std::uint64_t> reach{0};  ///< any thread: whom it may take from, since it looked for the last time
-  platform::atomic<bool> runs_migrated{false};  ///< a hint, any thread: what it runs was given to it for itself
-  counters counted;                             ///< any thread may read
-  search_part search;                           ///< owner
-  worker* outer = nullptr;                      ///< owner: enclosing worker, if entered from another scheduler's task
+  alignas(64) counters counted;              ///< any thread may read
+  search_part search;                        ///< owner
+  worker* outer = nullptr;                   ///< owner: enclosing worker, if entered from another scheduler's task
   // What a waker looks at, on one cache line.
   alignas(64) sleep_part sleep;  ///< any thread
   wait_part wait;                ///< any thread

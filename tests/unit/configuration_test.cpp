@@ -112,6 +112,10 @@ TEST(configuration, bad_values_of_the_environment_are_named) {
     const environment_variable attempts("FILCH_LEVEL_ATTEMPTS", bad);
     EXPECT_THAT(complaint({.policy = "hierarchical"}), AllOf(HasSubstr("FILCH_LEVEL_ATTEMPTS"), HasSubstr(bad)));
   }
+  for (const char* bad : {"-1", "x", "1000000001"}) {
+    const environment_variable spin("FILCH_SPIN_NS", bad);
+    EXPECT_THAT(complaint({}), AllOf(HasSubstr("FILCH_SPIN_NS"), HasSubstr(bad)));
+  }
   EXPECT_THAT(complaint({.policy = "hierarchical", .level_attempts = 0}), HasSubstr("use 1 to 1000000"));
   EXPECT_THAT(complaint({.policy = "lace", .level_attempts = 4}), HasSubstr("hierarchical"));
   const environment_variable policy("FILCH_POLICY", "best");

@@ -214,9 +214,9 @@ class Simulate(unittest.TestCase):
         times = ["--delta", "1000", "--interrupt-after", "0", "--interrupt-every", "5000"]
         serial, row = rows(*on, "--policy", "sender", "--steal-half", *times)
         self.assertIsNone(serial["settings"])
-        names = ["steal_half", "push_half", "delta_ns", "level_attempts", "interrupt_after_ns", "interrupt_every_ns", "pinning"]
-        self.assertEqual(row["settings"], dict(zip(names, [True, False, 1000, None, 0, 5000, "none"], strict=True)))
-        expected = [False, False, None, None, 0, None, "compact"]
+        names = ["steal_half", "push_half", "delta_ns", "level_attempts", "spin_ns", "interrupt_after_ns", "interrupt_every_ns", "pinning"]
+        self.assertEqual(row["settings"], dict(zip(names, [True, False, 1000, None, 50000, 0, 5000, "none"], strict=True)))
+        expected = [False, False, None, None, 50000, 0, None, "compact"]
         self.assertEqual(rows(*on, "--pinning", "compact")[1]["settings"], dict(zip(names, expected, strict=True)))
         for attempts, more in [(8, []), (3, ["--level-attempts", "3"])]:
             row = rows(*on, "--policy", "hierarchical", *more)[1]

@@ -139,6 +139,7 @@ options options_of(const configuration& config) {
           .level_attempts = config.level_attempts,
           .interrupt_after_ns = config.interrupt_after_ns,
           .interrupt_every_ns = config.interrupt_every_ns,
+          .spin_ns = config.spin_ns,
           .pinning = config.pinning};
 }
 
@@ -147,6 +148,7 @@ void fill_in(configuration& config, const scheduler& made) {
   config.join = made.join();
   config.loop = made.loop();
   config.pinning = made.pinning();
+  config.spin_ns = made.spin_ns();
   if (may_use(deal_interval, config.policy)) config.deal_interval_ns = made.deal_interval_ns();
   if (may_use(level_attempts, config.policy)) config.level_attempts = made.level_attempts();
   if (may_use(interrupt_after, config.policy)) config.interrupt_after_ns = made.interrupt_after_ns();
@@ -185,6 +187,7 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
   const number_option delta("--delta", settings.delta, 1, most_ns, policies, deal_interval);
   const number_option every("--interrupt-every", settings.interrupt_every, 0, most_ns, policies, interrupt_every);
   const number_option after("--interrupt-after", settings.interrupt_after, 0, most_ns, policies, interrupt_after);
+  const number_option spin("--spin", settings.spin, 0, most_ns, policies, "spin_ns");
   const number_option attempts("--level-attempts", settings.level_attempts, 1, most_attempts, policies, level_attempts);
 
   std::vector<configuration> result;
@@ -203,6 +206,7 @@ std::vector<configuration> filch_configurations(const filch_settings& settings) 
                             .pinning = settings.pinning.value_or(""),
                             .deal_interval_ns = delta.of(policy),
                             .level_attempts = attempts.of(policy),
+                            .spin_ns = spin.of(policy),
                             .interrupt_after_ns = after.of(policy),
                             .interrupt_every_ns = every.of(policy)});
         }

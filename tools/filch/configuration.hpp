@@ -29,6 +29,7 @@ struct configuration {
   // filch only; none: what the environment or the library gives; filled in: the policy has no use for it
   std::optional<std::int64_t> deal_interval_ns{};
   std::optional<std::int64_t> level_attempts{};
+  std::optional<std::int64_t> spin_ns{};
   std::optional<std::int64_t> interrupt_after_ns{};
   std::optional<std::int64_t> interrupt_every_ns{};
 
@@ -60,6 +61,7 @@ struct filch_settings {
   // For those of the policies that they mean something to; times in nanoseconds.
   std::optional<std::string> delta{};
   std::optional<std::string> level_attempts{};
+  std::optional<std::string> spin{};
   std::optional<std::string> interrupt_after{};
   std::optional<std::string> interrupt_every{};
   int most = most_workers;  ///< largest number of workers that is accepted

@@ -25,6 +25,8 @@ void add_filch_options(CLI::App& command) {
       "Attempts to steal from workers that share a core, a cache or a socket before a worker looks farther (policy "
       "hierarchical; default: 8)",
       "N");
+  add_text(command, "--spin",
+           "How long a worker that finds nothing to do spins before it sleeps, in nanoseconds (default: 50000)", "NS");
   add_text(command, "--interrupt-after",
            "How long a worker waits for an answer before it interrupts another one, in nanoseconds; 0: for ever "
            "(default: 0)",
@@ -48,6 +50,7 @@ filch_settings settings_of(const CLI::App& command, int most) {
           .pinning = value_of(command, "--pinning"),
           .delta = value_of(command, "--delta"),
           .level_attempts = value_of(command, "--level-attempts"),
+          .spin = value_of(command, "--spin"),
           .interrupt_after = value_of(command, "--interrupt-after"),
           .interrupt_every = value_of(command, "--interrupt-every"),
           .most = most};

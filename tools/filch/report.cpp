@@ -55,6 +55,7 @@ ordered_json settings_json(const configuration& config) {
           {"push_half", config.push_half},
           {"delta_ns", optional_json(config.deal_interval_ns)},
           {"level_attempts", optional_json(config.level_attempts)},
+          {"spin_ns", optional_json(config.spin_ns)},
           {"interrupt_after_ns", optional_json(config.interrupt_after_ns)},
           {"interrupt_every_ns", optional_json(config.interrupt_every_ns)},
           {"pinning", config.pinning}};
