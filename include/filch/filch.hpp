@@ -15,6 +15,7 @@
 #include <filch/parallel_scan.hpp>
 #include <filch/parallel_sort.hpp>
 #include <filch/parallel_transform_reduce.hpp>
+#include <filch/repeated.hpp>
 #include <filch/scheduler.hpp>
 #include <filch/statistics.hpp>
 #include <filch/task_group.hpp>

@@ -262,7 +262,8 @@ both_results<F, G> fork_join_given(worker_core& w, division& parts, slot& s, G&&
   return {first(), std::forward<result_of<G>>(later)};
 }
 
-/// On a worker that searches: what f does is divided by the range's left end, g by what is left of it.
+/// On a worker that searches: what f does is divided by the range's left end, g by what is left of it. In a repeated part
+/// f is run here, and g may be given to another worker.
 template <class F, class G>
 both_results<F, G> fork_join_divided(worker_core& w, F&& f, G&& g, double share) {
   slot& s = *w.head.load();
@@ -291,6 +292,7 @@ both_results<F, G> fork_join_divided(worker_core& w, F&& f, G&& g, double share)
     offered.put_into(s);
     platform::signal_fence();
     w.head.store(&s + 1);
+    parts.offer_rest(s);
   }
   if (is_elsewhere) {
     parts.enter_nothing();
@@ -309,7 +311,9 @@ both_results<F, G> fork_join_divided(worker_core& w, F&& f, G&& g, double share)
   if (!has_room) return {std::forward<result_of<F>>(first), detail::call(offered.callable())};
   w.head.store(&s);
   platform::signal_fence();
-  if (platform::is_above(w.guard, &s)) return {std::forward<result_of<F>>(first), branch::join(w, s)};
+  if (is_left(s) || platform::is_above(w.guard, &s)) {
+    return {std::forward<result_of<F>>(first), branch::join(w, s)};
+  }
   return {std::forward<result_of<F>>(first), detail::call(offered.take_back(s))};
 }
 

@@ -25,6 +25,7 @@
 #include <stop_token>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <filch/config.hpp>
 #include <filch/detail/division.hpp>
@@ -164,7 +165,9 @@ class FILCH_API task_group {
   [[nodiscard]] bool is_newest(const detail::worker_core& w, const detail::slot* head) const noexcept;
   void wait_for_newest(detail::worker_core& w) noexcept;
   void wait_on_stack(detail::worker_core& w) noexcept;
+  [[nodiscard]] std::vector<detail::slot*> slots(const detail::worker_core& w) const;
   void divide(detail::worker& w, detail::division& tasks) noexcept;
+  void run_kept(detail::worker& w) noexcept;
   group_status wait_for_rest();
   detail::group_rest* wait_for_detached();
   [[noreturn]] static void reject_wait();
@@ -424,7 +427,7 @@ void task_group::run_otherwise(F&& f) {
     push_detached(to, *new detached_closure<body>(*this, std::forward<F>(f)));
     return;
   }
-  if (push_any(w, std::forward<F>(f)) && w.must_attend(w.head.load())) detail::attend(w);
+  if (push_any(w, std::forward<F>(f)) && w.must_attend(w.head.load())) detail::attend_to_new(w, *(last_ - 1), this);
 }
 
 /// Pushes a task onto the stack, whatever its closure is. False: it has run instead, as the stack is full.
@@ -465,6 +468,7 @@ inline void task_group::run(F&& f, double work) {
 template <class F>
 void task_group::run_divided(F&& f, double work) {
   detail::worker_core& w = *detail::self;
+  if (w.place.path.trace != nullptr) return run_otherwise(std::forward<F>(f));
   double* left = nullptr;
   detail::division& parts = divided(w, left);
   const double share = detail::share_of(w, work, *left, total_);

@@ -69,6 +69,7 @@ class counts_wait : public waiting_worker {
   bool over() noexcept { return counts_.all_ended(); }
 
   bool help() noexcept {
+    if (run_given()) return true;
     w_.counted.waiting.begin();
     return any_other([&](lineage part) { return w_.common.policy.help(w_, part, nullptr); });
   }

@@ -188,6 +188,10 @@ void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::u
                  part_origin origin) noexcept {
   auto& w = static_cast<worker&>(core);
   if (whole.kind == loop_kind::fixed) return run_fixed(w, whole, low, high, origin);
+  if (w.place.path.trace != nullptr) {
+    const search_pause here(w);
+    return whole.run_part(w, whole, low, high, 0, origin);
+  }
   division parts(w, &whole);
   while (w.diverts && high - low > 1) {
     std::uint64_t size = iterations_with(whole, low, high, parts.cut_off_at_boundary());

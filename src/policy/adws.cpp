@@ -24,7 +24,7 @@ void adws::begin_root(worker& w) noexcept {
   // A guest's root is nobody's to divide: its worker has no place on the line.
   if (w.number != 0 || w.common.workers == 1) return;
   if (steals_) w.steals = steal_range_ref(everybody_.get());
-  w.range = all_of(w.common.workers);
+  w.place.range = all_of(w.common.workers);
   w.diverts = true;
   w.raise();
 }

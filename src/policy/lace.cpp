@@ -72,12 +72,14 @@ bool lace::offers_all(worker& w, shared_part& part, std::int64_t now_ns) noexcep
   return part.in_full != 0;
 }
 
-void lace::answer(worker& w) noexcept {
+void lace::answer(worker& w) noexcept { answer(w, offered_parts::all); }
+
+void lace::answer(worker& w, offered_parts what) noexcept {
   shared_part& part = shared_part_of(w);
   if (part.all_stolen) w.pass_joined();
   // [AT7] relaxed: before the offer that a thief takes, which releases it.
   if (part.next_wanted.load(std::memory_order_relaxed)) part.next_wanted.store(false, std::memory_order_relaxed);
-  const std::uint32_t tasks = private_tasks(w);
+  const std::uint32_t tasks = what == offered_parts::all ? private_tasks(w) : 0;
   const std::int64_t now_ns = tasks != 0 ? platform::now_ns() : 0;
   const bool all = tasks != 0 && offers_all(w, part, now_ns);
   work_share* const f = giver(w, giving_order::oldest);
@@ -88,7 +90,7 @@ void lace::answer(worker& w) noexcept {
   }
   if (parts != 0) w.count(&counters::offers);
   // Anew: a task that splits may fork.
-  if (const std::uint32_t left = private_tasks(w); left != 0 && (all || parts == 0)) {
+  if (const std::uint32_t left = private_tasks(w); left != 0 && (all || parts == 0) && what == offered_parts::all) {
     const std::uint32_t shared = all ? left : part.all_stolen ? 1 : (left + 1) / 2;
     share(w, shared);
     parts = std::max(parts, std::min(shared, most_woken));
@@ -109,6 +111,11 @@ void lace::answer(worker& w) noexcept {
     if (part.next_wanted.load(std::memory_order_seq_cst)) w.raise();
   }
   w.common.sleepers.offered(w, parts);
+}
+
+bool lace::is_wanted(const worker& w) noexcept {
+  return shared_tasks(w) == 0 || w.asked.since_ns.load(std::memory_order_relaxed) != 0 ||  // [IN1]
+         shared_part_of(w).next_wanted.load(std::memory_order_relaxed);                    // [AT7]
 }
 
 void lace::share(worker& w, std::uint32_t count) noexcept {

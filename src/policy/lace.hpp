@@ -14,6 +14,8 @@
 // waits, this is the policy `standard`.
 #pragma once
 
+#include <cstdint>
+
 #include "deque/split_deque.hpp"
 #include "policy/stealing_policy.hpp"
 
@@ -30,6 +32,12 @@ class lace : public stealing_policy {
   [[nodiscard]] bool can_be_asked() const noexcept override { return true; }
 
  protected:
+  /// What an answer may put on offer.
+  enum class offered_parts : std::uint8_t { of_loops, all };
+
+  void answer(worker& w, offered_parts what) noexcept;
+  /// Owner, attention raised for another reason. Does anybody want something, or is nothing on offer?
+  [[nodiscard]] static bool is_wanted(const worker& w) noexcept;
   /// Owner. Tasks on its stack that nobody can see yet.
   [[nodiscard]] static std::uint32_t private_tasks(const worker& w) noexcept;
   /// Owner. Tasks on offer.

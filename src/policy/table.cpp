@@ -7,6 +7,7 @@
 #include "join/transitive.hpp"
 #include "policy/adws.hpp"
 #include "policy/chase_lev.hpp"
+#include "policy/constrained.hpp"
 #include "policy/lace.hpp"
 #include "policy/lazy.hpp"
 #include "policy/receiver.hpp"
@@ -116,6 +117,13 @@ const std::vector<policy_row>& policy_table() {
        .loops = {standard},
        .options = {},
        .make = &make_adws<false>},
+      {.name = "constrained",
+       .summary = "repeated parts run where they ran before (constrained work stealing, 2014); else as lace",
+       .loops = {standard},
+       .options = {"interrupt_after_ns"},
+       .make = [](policy_parts p) -> std::unique_ptr<policy> {
+         return std::make_unique<constrained>(std::move(p.victims), std::move(p.join));
+       }},
   };
   return table;
 }

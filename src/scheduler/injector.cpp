@@ -57,7 +57,7 @@ class injector::group_wait : public waiting_worker {
       tasks_.run(w_, *t);
       ran = true;
     }
-    if (ran) return true;
+    if (ran || run_given()) return true;
     w_.counted.waiting.begin();
     return tasks_.help_running(w_, group_);
   }

@@ -59,7 +59,7 @@ attachment::~attachment() {
   auto& w = static_cast<worker&>(*worker_);
   w.busy.store(true);
   if (w.head.load() != w.base) settle(w, w.base);
-  w.range = {};
+  w.place = {};
   w.diverts = false;
   w.note_nothing();
   self = w.outer != nullptr ? w.outer : &foreign_worker;

@@ -106,7 +106,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
     for (int i = 1; i < chosen_.workers; ++i) {
       worker& w = team_[static_cast<std::uint32_t>(i)];
       threads_.push_back(std::make_unique<platform::thread>(
-          platform::worker_stack_bytes(), [this, &w] { work(w); }, w.place.processor));
+          platform::worker_stack_bytes(), [this, &w] { work(w); }, w.location.processor));
     }
     if (chosen_.interrupt_every_ns != 0) {
       ticker_ = std::make_unique<ticker>(interrupter_, sleepers_, chosen_.interrupt_every_ns);
@@ -167,7 +167,7 @@ worker& scheduler_core::find_seat() {
   if (!seat_taken_.load(std::memory_order_relaxed) &&
       seat_taken_.compare_exchange_strong(taken, true, std::memory_order_acquire, std::memory_order_relaxed)) {
     worker& seat = team_[0];
-    seat_binding_.begin(seat.place.processor);
+    seat_binding_.begin(seat.location.processor);
     return seat;
   }
   const std::lock_guard lock(guests_mutex_);
@@ -206,7 +206,7 @@ void scheduler_core::detach(worker& w) noexcept {
 void scheduler_core::work(worker& w) noexcept {
   w.begin_on_this_thread();
   // A thread that is bound for good needs no binding while it sleeps.
-  if (w.place.processor == platform::no_processor) w.parker.bind_while_asleep();
+  if (w.location.processor == platform::no_processor) w.parker.bind_while_asleep();
   if (interrupts_wanted()) platform::accept_interrupts();
   idle_wait waiting(*this, w);
   wait_until_over(waiting, w.common.spin_ns);

@@ -85,7 +85,8 @@ void task_group::wait_on_stack(detail::worker_core& core) noexcept {
   auto& w = static_cast<detail::worker&>(core);
   const detail::busy_section here(w);
   std::optional<detail::division> tasks;  // until all have ended
-  if (w.diverts) [[unlikely]] {
+  bool waits_for_given = false;
+  if (w.diverts && w.place.path.trace == nullptr) [[unlikely]] {
     detail::division& here_divided = tasks.emplace(w, this);
     if (total_ > 0) {
       here_divided.enter_nothing();  // done by run()
@@ -101,6 +102,10 @@ void task_group::wait_on_stack(detail::worker_core& core) noexcept {
         detail::attend(w);
       detail::slot& s = *(last - 1);
       if (s.run.load() == &detail::run_given_away) [[unlikely]] {
+        if (w.place.path.trace != nullptr && !std::exchange(waits_for_given, true)) {
+          run_kept(w);
+          if (last_ != last) continue;
+        }
         detail::await_given(w, s);
         if (last_ != last) continue;  // it has run here after all, and has added tasks
       }
@@ -128,17 +133,41 @@ void task_group::wait_on_stack(detail::worker_core& core) noexcept {
   detail::drop_joined_above(w, w.inner.floor);
 }
 
+// The group's slots, newest first.
+std::vector<detail::slot*> task_group::slots(const detail::worker_core& w) const {
+  std::vector<detail::slot*> all;
+  detail::slot* first = first_;
+  for (detail::slot* last = last_; last != nullptr;) {
+    for (detail::slot* s = last; s != first;) all.push_back(--s);
+    const detail::group_run& run = w.run_at(first);
+    last = run.older_last;
+    first = run.older_first;
+  }
+  return all;
+}
+
+// Of a repeated part: the tasks that are nobody else's, before the worker waits for one that it has given.
+void task_group::run_kept(detail::worker& w) noexcept {
+  std::vector<detail::slot*> all;
+  try {
+    all = slots(w);
+  } catch (const std::bad_alloc&) {
+    return;  // each when its turn comes
+  }
+  for (detail::slot* const s : all) {
+    const auto run = s->run.load();
+    if (detail::is_left(*s) || run == &detail::run_in_use || w.split.load() > s) continue;
+    s->run.store(&detail::run_in_use);  // it stays a task of the group, which does nothing any more
+    const detail::open_section task(w);
+    run(*s, detail::run_by::in_place);
+  }
+}
+
 // A group without a total is divided when it is waited for, each task counting one; none has begun until then.
 void task_group::divide(detail::worker& w, detail::division& tasks) noexcept {
   std::vector<detail::slot*> all;
   try {
-    detail::slot* first = first_;
-    for (detail::slot* last = last_; last != nullptr;) {
-      for (detail::slot* s = last; s != first;) all.push_back(--s);
-      const detail::group_run& run = w.run_at(first);
-      last = run.older_last;
-      first = run.older_first;
-    }
+    all = slots(w);
   } catch (const std::bad_alloc&) {
     return tasks.enter_nothing();
   }

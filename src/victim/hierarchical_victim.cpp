@@ -15,8 +15,8 @@ neighbours of_level(const worker& w, platform::group_level level) noexcept {
   const team& all = w.common.team;
   const std::uint32_t size = all.size();
   neighbours found{w.number, w.number + std::uint32_t{1}};
-  while (found.begin > 0 && all[found.begin - 1].place.shares(level, w.place)) --found.begin;
-  while (found.end < size && all[found.end].place.shares(level, w.place)) ++found.end;
+  while (found.begin > 0 && all[found.begin - 1].location.shares(level, w.location)) --found.begin;
+  while (found.end < size && all[found.end].location.shares(level, w.location)) ++found.end;
   return found;
 }
 

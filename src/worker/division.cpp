@@ -15,6 +15,7 @@
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
+#include "worker/task_trace.hpp"
 #include "worker/team.hpp"
 #include "worker/wait.hpp"
 #include "worker/worker.hpp"
@@ -23,11 +24,31 @@
 namespace filch::detail {
 namespace {
 
-void enter_range(worker& w, worker_range range) noexcept {
-  w.range = range;
-  w.diverts = crosses_workers(range);
+void enter_place(worker& w, const task_place& place) noexcept {
+  w.place = place;
+  w.diverts = crosses_workers(place.range) || place.path.trace != nullptr;
   if (w.diverts) w.raise();
 }
+
+/// What the worker runs meanwhile is that task of a repeated part, if it is one.
+class inside_task {
+ public:
+  inside_task(worker& w, const task_path& path) noexcept : w_(w), before_(w.place), diverted_(w.diverts) {
+    if (path.trace != nullptr) enter_place(w, {.range = {}, .path = path});
+  }
+  ~inside_task() {
+    w_.place = before_;
+    w_.diverts = diverted_;
+    if (diverted_) w_.raise();
+  }
+  inside_task(const inside_task&) = delete;
+  inside_task& operator=(const inside_task&) = delete;
+
+ private:
+  worker& w_;
+  const task_place before_;
+  const bool diverted_;
+};
 
 /// The worker is through with its share of a search: who is in its steal range may take tasks from each other.
 void activate(worker& w) noexcept {
@@ -46,8 +67,10 @@ run_result run_given(task& t, run_by /*who*/) {
   given_task& g = *static_cast<piece&>(t).given.load();
   auto& w = static_cast<worker&>(*self);
   if (g.steals) w.steals = steal_range_ref(g.steals.get());
-  w.runs_migrated.store(!crosses_workers(g.range) && &g.to == &w, std::memory_order_relaxed);
-  enter_range(w, g.range);
+  const worker_range range = g.place.range;
+  w.runs_migrated.store(!crosses_workers(range) && &g.to == &w, std::memory_order_relaxed);
+  enter_place(w, g.place);
+  if (const task_path& path = g.place.path; path.trace != nullptr) path.trace->note(path.id, w);
   run_result result = run_result::done;
   if (g.s != nullptr) {
     result = g.run(*g.s, run_by::in_place);
@@ -55,21 +78,24 @@ run_result run_given(task& t, run_by /*who*/) {
     run_divided(w, *g.whole, g.low, g.high, part_origin::stolen);
   }
   // Who has divided it has been through with that; else it is now.
-  if (crosses_workers(g.range)) activate(w);
-  enter_range(w, {});
+  if (crosses_workers(range)) activate(w);
+  enter_place(w, {});
   return result;
 }
 
-/// Makes a record for a task that is given to that worker. Null: no memory.
-given_task* give_to(worker& w, worker& to, worker_range range, const void* family) noexcept {
+/// Puts a record for a given task into the owner's inbox. Null: no memory.
+given_task* give_to(worker& w, worker& to, const task_place& place, const void* family) noexcept {
   piece* const record = w.pieces.get();
   if (record == nullptr) return nullptr;
-  auto* const g = new (std::nothrow) given_task{.record = *record,
-                                                .giver = w,
-                                                .to = to,
-                                                .range = range,
-                                                .steals = steal_range_ref(w.steals.get()),
-                                                .family = family};
+  const task_trace* const trace = place.path.trace;
+  auto* const g =
+      new (std::nothrow) given_task{.record = *record,
+                                    .giver = w,
+                                    .to = to,
+                                    .place = place,
+                                    .stays = trace != nullptr ? trace->is_strict() : !w.common.policy.takes_back(),
+                                    .steals = steal_range_ref(w.steals.get()),
+                                    .family = family};
   if (g == nullptr) {
     w.pieces.put(*record);
     return nullptr;
@@ -82,14 +108,75 @@ given_task* give_to(worker& w, worker& to, worker_range range, const void* famil
   return g;
 }
 
-worker& owner_in_team(const worker& w, worker_range child) noexcept {
-  return w.common.team[static_cast<std::uint32_t>(owner_of(child, w.number))];
-}
-
 void deliver(given_task& g) noexcept {
   // A part of a loop that is not divided by ranges is its worker's, too.
-  g.to.box.put(g, crosses_workers(g.range) || g.range.left == 0);
+  const bool is_undivided = g.place.range.left == 0 && g.place.path.trace == nullptr;
+  g.to.box.put(g, crosses_workers(g.place.range) || is_undivided);
   g.giver.common.sleepers.deliver(g.to);
+  // After [IB1]: one of the two sees the other.
+  if (g.place.path.trace != nullptr && g.to.wait.dozing.load(std::memory_order_seq_cst)) g.to.parker.unpark();  // [AT4]
+}
+
+/// Puts the task of a private slot into that worker's inbox. False: there is no memory.
+bool give(worker& w, slot& s, worker& to, const task_place& place, const void* family) noexcept {
+  given_task* const g = give_to(w, to, place, family);
+  if (g == nullptr) return false;
+  g->s = &s;
+  g->run = s.run.load();
+  s.run.store(&run_given_away);
+  deliver(*g);
+  return true;
+}
+
+/// What the slot of a task of a repeated part holds: the task says who it is to whoever runs it.
+run_result run_traced(task& t, run_by who) {
+  auto& s = static_cast<slot&>(t);
+  auto& w = static_cast<worker&>(*self);
+  worker& owner = w.has(s) ? w : w.owner_of_taken();
+  const traced_task& traced = owner.traced_at(s);
+  const task_path path{.trace = traced.trace.load(), .id = traced.id.load()};
+  const task_function run = traced.run.load();  // first, since an owner's slot is free when it runs
+  if (&owner != &w) path.trace->note(path.id, w);
+  const inside_task here(w, path);
+  return run(t, who);
+}
+
+/// A new task on the stack, the newest, is that one of a repeated part.
+void place_task(worker& w, slot& s, const task_path& path, const void* family) noexcept {
+  if (w.split.load() > &s) return;  // an interrupt has offered it
+  if (worker* const to = path.trace->place_of(path.id, w)) {
+    if (give(w, s, *to, {.range = {}, .path = path}, family)) return;
+  }
+  traced_task& traced = w.traced_at(s);
+  traced.run.store(s.run.load());
+  traced.id.store(path.id);
+  traced.trace.store(path.trace);
+  s.run.store(&run_traced);
+}
+
+/// Runs the newest private task on the worker's stack that belongs to a repeated part, whatever it is: in a strict
+/// iteration nobody else will. False: there is none.
+bool run_own(worker& w) noexcept {
+  for (slot* s = w.head.load(); s > w.split.load();) {
+    if ((--s)->run.load() != &run_traced) continue;
+    w.occupied();
+    s->run.store(&run_in_use);
+    run_result result{};
+    {
+      const open_section task(w);
+      result = run_traced(*s, run_by::in_place);
+    }
+    // The state is that of the empty task, which may have been stolen meanwhile.
+    w.traced_at(*s).id.store(static_cast<std::uint64_t>(result));
+    s->run.store(&run_before);
+    return true;
+  }
+  return false;
+}
+
+/// The next child of a task of a repeated part.
+task_path next_child(task_path& of) noexcept {
+  return {.trace = of.trace, .id = task_trace::child(of.id, of.children++), .children = 0};
 }
 
 /// The wait for one given task, in which others of the same construct are helped with as well.
@@ -108,6 +195,7 @@ class given_wait : public waiting_worker {
   }
 
   bool help() noexcept {
+    if (run_given() || (given_.stays && given_.place.path.trace != nullptr && run_own(w_))) return true;
     w_.counted.waiting.begin();
     return any_begun([&](lineage by) { return w_.common.policy.help(w_, by, nullptr); });
   }
@@ -117,7 +205,7 @@ class given_wait : public waiting_worker {
   }
 
   bool sleep() noexcept {
-    if (w_.common.policy.takes_back() && look(given_).status == task_status::given) {
+    if (!given_.stays && look(given_).status == task_status::given) {
       taken_back_ = given_.to.box.take_back(given_);
       return true;
     }
@@ -199,55 +287,68 @@ given_task* find_given(const worker& w, const slot& s) noexcept {
 }  // namespace
 
 bool division::cut_off(double share) noexcept {
-  const std::uint64_t middle = dividing_point(rest_, share);
-  child_ = {.right = middle, .left = rest_.left};
+  if (whole_.path.trace != nullptr) {
+    child_.path = next_child(whole_.path);
+    rest_.path = next_child(whole_.path);
+    return false;
+  }
+  worker_range& rest = rest_.range;
+  const std::uint64_t middle = dividing_point(rest, share);
+  child_.range = {.right = middle, .left = rest.left};
   const auto& w = static_cast<const worker&>(w_);
-  const bool elsewhere = owner_of(child_, w.number) != w.number;
-  rest_.left = middle;
+  const bool elsewhere = owner_of(child_.range, w.number) != w.number;
+  rest.left = middle;
   return elsewhere;
 }
 
+worker& division::owner_of_child() const noexcept {
+  const auto& w = static_cast<const worker&>(w_);
+  return w.common.team[static_cast<std::uint32_t>(owner_of(child_.range, w.number))];
+}
+
 double division::cut_off_at_boundary() noexcept {
-  const std::uint64_t middle = rest_.right + (rest_.left - rest_.right) / 2;
+  worker_range& rest = rest_.range;
+  const std::uint64_t middle = rest.right + (rest.left - rest.right) / 2;
   // Of two equally near the lower one, whatever the last bits say.
   const std::uint64_t boundary = std::clamp(worker_at(middle + one_worker / 2 - one_worker / 65536),
-                                            worker_at(rest_.right) + 1, worker_at(rest_.left - 1)) *
+                                            worker_at(rest.right) + 1, worker_at(rest.left - 1)) *
                                  one_worker;
-  const double share = static_cast<double>(rest_.left - boundary) / static_cast<double>(rest_.left - rest_.right);
-  child_ = {.right = boundary, .left = rest_.left};
-  rest_.left = boundary;
+  const double share = static_cast<double>(rest.left - boundary) / static_cast<double>(rest.left - rest.right);
+  child_.range = {.right = boundary, .left = rest.left};
+  rest.left = boundary;
   return share;
 }
 
 bool division::give(slot& s) noexcept {
   auto& w = static_cast<worker&>(w_);
   const busy_section here(w);
-  if (w.split.load() > &s) return false;
-  given_task* const g = give_to(w, owner_in_team(w, child_), child_, family_);
-  if (g == nullptr) return false;
-  g->s = &s;
-  g->run = s.run.load();
-  s.run.store(&run_given_away);
-  deliver(*g);
-  return true;
+  return w.split.load() <= &s && detail::give(w, s, owner_of_child(), child_, family_);
+}
+
+void division::offer_rest(slot& s) noexcept {
+  if (rest_.path.trace == nullptr) return;
+  auto& w = static_cast<worker&>(w_);
+  const busy_section here(w);
+  place_task(w, s, rest_.path, family_);
+  answer(w);
 }
 
 bool division::give(loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept {
   auto& w = static_cast<worker&>(w_);
   const busy_section here(w);
-  return give_part(w, owner_in_team(w, child_), child_, whole, low, high);
+  return give_part(w, owner_of_child(), child_.range, whole, low, high);
 }
 
 division::division(worker_core& core, const void* family) noexcept
-    : w_(core), family_(family), whole_(core.range), rest_(core.range) {
+    : w_(core), family_(family), whole_(core.place), rest_(core.place) {
   auto& w = static_cast<worker&>(core);
   steal_range* const around = w.steals.get();
   if (around == nullptr) return;
-  if (around->is_of(whole_)) {
+  if (around->is_of(whole_.range)) {
     // The range of all is the outermost construct's. Elsewhere it is an only child's, of which there may be thousands
     // inside of each other.
     steals_by_ = around->is_root() && around->set_active(false) ? steals_by::everybody : steals_by::around;
-  } else if (steal_range* const made = steal_range::make(whole_, around)) {
+  } else if (steal_range* const made = steal_range::make(whole_.range, around)) {
     steals_by_ = steals_by::own;
     w.steals = steal_range_ref::owner_of(made);
   }
@@ -257,23 +358,43 @@ division::~division() {
   auto& w = static_cast<worker&>(w_);
   if (steals_by_ != steals_by::nothing) w.steals->set_active(steals_by_ == steals_by::everybody);
   if (steals_by_ == steals_by::own) w.steals = steal_range_ref(&w.steals->around());
-  enter_range(w, whole_);
+  enter_place(w, whole_);
   // Where all around steal already, there is nothing to search for any more.
   const bool is_inside = steals_by_ == steals_by::own || steals_by_ == steals_by::around;
   if (is_inside && w.steals->outermost_active() != nullptr) w.diverts = false;
 }
 
-void division::enter(worker_range range) noexcept {
+void division::enter(const task_place& place) noexcept {
   auto& w = static_cast<worker&>(w_);
-  enter_range(w, range);
+  enter_place(w, place);
   if (!w.diverts) activate(w);
 }
 
-void search_pause::go_on(worker_core& w) noexcept { enter_range(static_cast<worker&>(w), w.range); }
+void division::enter_rest() noexcept {
+  enter(rest_);
+  // As after the first branch on the fast path.
+  if (rest_.path.trace != nullptr) attend(w_);
+}
+
+void attend_to_new(worker_core& core, slot& s, const void* group) noexcept {
+  auto& w = static_cast<worker&>(core);
+  const busy_section here(w);
+  task_path& path = w.place.path;
+  if (w.diverts && path.trace != nullptr && path.trace->contains(group, w)) {
+    place_task(w, s, next_child(path), group);
+  }
+  answer(w);
+}
+
+void search_pause::go_on(worker_core& w) noexcept { enter_place(static_cast<worker&>(w), w.place); }
 
 join_result join_given(worker_core& core, slot& s) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
+  if (s.run.load() == &run_before) {
+    const auto result = static_cast<run_result>(w.traced_at(s).id.load());
+    return result == run_result::failed ? join_result::failed : join_result::done;
+  }
   const std::unique_ptr<given_task> g(find_given(w, s));
   return join(w, *g);
 }
@@ -296,12 +417,19 @@ run_result run_given_away(task& t, run_by who) {
   return run_result::done;
 }
 
+run_result run_before(task& /*t*/, run_by /*who*/) {
+  // Another body than the other empty tasks have: functions are told apart by their addresses.
+  static_cast<void>(self->split.load());
+  return run_result::done;
+}
+
 void await_given(worker_core& core, slot& s) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
   const std::unique_ptr<given_task> g(find_given(w, s));
   if (g == nullptr) return;  // it has been waited for
   if (join(w, *g) == join_result::reclaimed) {
+    const inside_task there(w, g->place.path);
     const open_section task(w);
     g->run(s, run_by::in_place);
   }
@@ -309,7 +437,7 @@ void await_given(worker_core& core, slot& s) noexcept {
 
 bool give_part(worker& w, worker& to, worker_range range, loop_state& whole, std::uint64_t low,
                std::uint64_t high) noexcept {
-  given_task* const g = give_to(w, to, range, &whole);
+  given_task* const g = give_to(w, to, {.range = range, .path = {}}, &whole);
   if (g == nullptr) return false;
   g->whole = &whole;
   g->low = low;

@@ -19,7 +19,7 @@ void inbox::put(given_task& g, bool alone) noexcept {
   }
   // [IB1] seq_cst: before the look for its sleep ([SL1]); pairs with [IB2].
   filled_.store(true, std::memory_order_seq_cst);
-  shows_.store(first_ != nullptr, std::memory_order_relaxed);
+  shows_.store(first_ != nullptr && !first_->stays, std::memory_order_relaxed);
 }
 
 void inbox::tell(steal_range& active) noexcept {
@@ -38,7 +38,7 @@ steal_range_ref inbox::told() noexcept {
 }
 
 void inbox::note_what_is_left() noexcept {
-  shows_.store(first_ != nullptr, std::memory_order_relaxed);
+  shows_.store(first_ != nullptr && !first_->stays, std::memory_order_relaxed);
   // Under the lock, as what makes it true.
   if (root_ == nullptr && first_ == nullptr && !told_) filled_.store(false, std::memory_order_relaxed);
 }
@@ -61,7 +61,9 @@ given_task* inbox::take(std::uint64_t taken) noexcept {
 
 given_task* inbox::steal(std::uint64_t taken) noexcept {
   const std::lock_guard lock(mutex_);
-  return take_out(first_, taken);
+  given_task* g = first_;
+  while (g != nullptr && g->stays) g = g->next;
+  return take_out(g, taken);
 }
 
 given_task* inbox::take_out(given_task* g, std::uint64_t taken) noexcept {

@@ -24,7 +24,8 @@ struct given_task {
   piece& record;  ///< of the giver's pool: its state is the task's
   worker& giver;
   worker& to;
-  worker_range range;
+  task_place place;
+  bool stays;              ///< it is neither taken back nor stolen
   steal_range_ref steals;  ///< of the construct; none: nobody steals
   const void* family;      ///< of the construct: the group, or the frame
   slot* s = nullptr;       ///< of the giver's stack; its function is here
@@ -50,7 +51,7 @@ class inbox {
   void put(given_task& g, bool alone) noexcept;
   /// Owner. Takes the next one, whose state becomes `taken`, which says by whom. Null: there is none.
   [[nodiscard]] given_task* take(std::uint64_t taken) noexcept;
-  /// Any thread. Takes the oldest of those that need not be divided further, as take() does.
+  /// Any thread. Takes the oldest of those that need not be divided further and do not stay, as take() does.
   [[nodiscard]] given_task* steal(std::uint64_t taken) noexcept;
   /// Any thread. The owner is in that steal range, which has become active.
   void tell(steal_range& active) noexcept;

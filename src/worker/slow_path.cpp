@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cstddef>
 
+#include <filch/detail/division.hpp>
+
 #include "worker/policy.hpp"
 
 namespace filch::detail {
@@ -91,7 +93,13 @@ void drop_joined(worker_core& core) noexcept {
 join_result join_guarded(worker_core& core, slot& s) noexcept {
   auto& w = static_cast<worker&>(core);
   const busy_section here(w);
-  if (find_head_again(w, s)) return join_newest(w, s);
+  const bool is_newest = find_head_again(w, s);
+  if (is_left(s)) {
+    const join_result how = join_given(w, s);
+    leave_given(w, s);
+    return how;
+  }
+  if (is_newest) return join_newest(w, s);
   const join_result how = w.split.load() > &s ? join_in_place(w, s) : join_result::reclaimed;
   leave_joined(w, s);
   return how;
@@ -115,7 +123,7 @@ void settle(worker_core& core, slot* base) noexcept {
 join_result abandon(worker_core& w, slot& s) noexcept {
   w.head.store(&s);
   platform::signal_fence();
-  return w.guard.load() > &s ? join_guarded(w, s) : join_result::reclaimed;
+  return w.guard.load() > &s || is_left(s) ? join_guarded(w, s) : join_result::reclaimed;
 }
 
 }  // namespace filch::detail

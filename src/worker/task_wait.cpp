@@ -39,6 +39,7 @@ class task_wait : public waiting_worker {
   }
 
   bool help() noexcept {
+    if (run_given()) return true;
     w_.counted.waiting.begin();
     return is_taken_ && w_.common.policy.help(w_, thief_, adopter_);
   }

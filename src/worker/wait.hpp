@@ -50,6 +50,9 @@ class waiting_worker {
   }
 
  protected:
+  /// Runs a task that the worker was given, whatever it is, with policies whose waiters do so. False: there is none.
+  bool run_given() noexcept { return may_run_given() && w_.run_given_in_wait(); }
+
   /// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work; or until the time
   /// deadline_ns() (now_ns()). Not if over(), which is called when whoever makes it true knows that the worker is about
   /// to sleep. The deadline is found after that, since over() may ask somebody who is to be interrupted then. The
@@ -60,7 +63,7 @@ class waiting_worker {
     // before what over() looks at.
     w_.wait.dozing.store(true, std::memory_order_seq_cst);
     w_.common.sleepers.begin_wait();
-    if (!over()) {
+    if (!over() && !may_run_given()) {
       if (w_.attention.load(std::memory_order_seq_cst) == nullptr) attend(w_);  // [AT2]
       w_.count(&counters::parks);
       w_.parker.park_until(deadline_ns());
@@ -70,6 +73,11 @@ class waiting_worker {
   }
 
   worker& w_;
+
+ private:
+  [[nodiscard]] bool may_run_given() const noexcept {
+    return w_.common.policy.follows_traces() && w_.box.is_filled();  // [IB2] after [AT4]
+  }
 };
 
 }  // namespace filch::detail

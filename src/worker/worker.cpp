@@ -13,6 +13,7 @@
 #include "platform/exceptions.hpp"
 #include "platform/thread.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
@@ -51,10 +52,11 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
       activations(slots_in(stack_bytes)),
       detached(own_number),
       seed_(platform::random_seed(own_number)),
-      place(own_place) {
+      location(own_place) {
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<slot*>(stack_.data());
   groups.runs = static_cast<group_run*>(run_memory_.data());
+  if (common.policy.follows_traces()) traced_memory_.emplace(slots_in(stack_bytes) * sizeof(traced_task));
   inner.floor = base;
   head.store(base);
   set_split(base);
@@ -139,7 +141,7 @@ void worker::run_as_activation(task& t, worker* owner, slot* own_base) noexcept 
   innermost_ = &here;
   // What this runs is not divided, unless it is a given task, which says so itself.
   const bool outer_diverts = std::exchange(diverts, false);
-  const worker_range outer_range = std::exchange(range, {});
+  const task_place outer_place = std::exchange(place, {});
   begin_work();
   run_result result{};
   {
@@ -148,7 +150,7 @@ void worker::run_as_activation(task& t, worker* owner, slot* own_base) noexcept 
   }
   if (head.load() != own_base) settle(*this, own_base);
   if (outer_wait != nullptr) wait.group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
-  range = outer_range;
+  place = outer_place;
   diverts = outer_diverts;
   if (diverts) raise();
   inner = outer_part;
@@ -175,8 +177,8 @@ void worker::run_taken(task& t, worker* owner) noexcept {
   });
 }
 
-bool worker::run_given(worker& of) noexcept {
-  if (&of == this ? !box.is_filled() : !of.box.shows_task()) return false;
+template <class Found>
+bool worker::run_given(worker& of, Found found) noexcept {
   const std::uint64_t number_of_this = new_id();
   slot* const own_base = head.load();
   activations.begin(number_of_this, index_of(own_base));
@@ -186,10 +188,20 @@ bool worker::run_given(worker& of) noexcept {
     activations.end();
     return false;
   }
+  occupied();
   count(&of == this ? &counters::migrations : &counters::steals);
-  common.sleepers.end_search(*this, &g->giver);
+  found(g->giver);
   run_as_activation(g->record, &g->giver, own_base);
   return true;
+}
+
+bool worker::run_given(worker& of) noexcept {
+  if (&of == this ? !box.is_filled() : !of.box.shows_task()) return false;
+  return run_given(of, [this](const worker& giver) { common.sleepers.end_search(*this, &giver); });
+}
+
+bool worker::run_given_in_wait() noexcept {
+  return run_given(*this, [](const worker& /*giver*/) {});
 }
 
 void worker::begin_detached(const group_rest& group) noexcept {

@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -59,6 +61,13 @@ struct counters {
       transfer_wait_ns{0}, bad_hints{0};
   idle_time idle;     ///< without a task
   idle_time waiting;  ///< for what others run
+};
+
+/// A task of a repeated part that lies on a stack: what its slot would hold elsewhere, and who it is.
+struct traced_task {
+  platform::shared<task_function> run;
+  platform::shared<std::uint64_t> id;
+  platform::shared<task_trace*> trace;
 };
 
 /// Of an idle worker, what its waker looks at: see sleepers.
@@ -137,6 +146,7 @@ class offer {
 class worker : public worker_core {
   platform::mapping stack_;
   platform::mapping run_memory_;
+  std::optional<platform::mapping> traced_memory_;  ///< with policies that follow traces
 
  public:
   worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes,
@@ -149,6 +159,13 @@ class worker : public worker_core {
 
   /// Any thread. Position of a slot on this worker's stack.
   [[nodiscard]] std::uint32_t index_of(const slot* s) const noexcept { return static_cast<std::uint32_t>(s - base); }
+
+  /// Any thread. Is that slot on this worker's stack?
+  [[nodiscard]] bool has(const slot& s) const noexcept { return !std::less<>{}(&s, base) && std::less<>{}(&s, end); }
+  /// Any thread that may look into the slot: what it holds, if its function says that it is a traced task.
+  [[nodiscard]] traced_task& traced_at(const slot& s) const noexcept {
+    return static_cast<traced_task*>(traced_memory_->data())[index_of(&s)];
+  }
 
   /// Owner, in its own code: the calling thread is this worker from now on, and begins a root.
   void begin_on_this_thread() noexcept;
@@ -235,6 +252,8 @@ class worker : public worker_core {
   /// Worker out of work, searching: runs the next task of its inbox, or one that another one was given for itself, and
   /// ends the search before. False: there is none.
   bool run_given(worker& of) noexcept;
+  /// The same for a worker that waits, with the next task of its own inbox.
+  bool run_given_in_wait() noexcept;
 
   /// Owner. It runs its root, or a task that the root has forked, and none that it has taken.
   [[nodiscard]] bool is_in_root() const noexcept { return innermost_ == nullptr; }
@@ -256,6 +275,9 @@ class worker : public worker_core {
 
   /// A number for a new activation, root or batch of this worker.
   [[nodiscard]] std::uint64_t new_id() noexcept { return ++newest_id; }
+
+  /// On whose stack the task lies that this worker has taken from one, and is in the middle of.
+  [[nodiscard]] worker& owner_of_taken() const noexcept { return *innermost_->owner; }
 
   /// Who may wait for the task that this worker is in the middle of. Null: nobody.
   [[nodiscard]] worker* waiter() const noexcept;
@@ -293,6 +315,8 @@ class worker : public worker_core {
   };
 
   void note_asked() noexcept;
+  template <class Found>
+  bool run_given(worker& of, Found found) noexcept;
   template <class Claim>
   bool run_claimed(task& t, worker* owner, Claim claim) noexcept;
   void run_as_activation(task& t, worker* owner, slot* own_base) noexcept;
@@ -302,7 +326,7 @@ class worker : public worker_core {
   std::uint64_t seed_;
 
  public:
-  const platform::worker_place place;  ///< any thread: which other workers are near
+  const platform::worker_place location;  ///< any thread: which other workers are near
 };
 
 template <class Claim>

@@ -47,6 +47,7 @@ constexpr std::array families{
     family{"interrupt", &add_interrupts},
     family{"lifecycle", &add_lifecycle},
     family{"adws", &add_adws},
+    family{"constrained", &add_constrained},
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ void add_asleep(scenario_list& to);
 void add_interrupts(scenario_list& to);
 void add_lifecycle(scenario_list& to);
 void add_adws(scenario_list& to);
+void add_constrained(scenario_list& to);
 
 /// All of them.
 scenario_list scenarios();

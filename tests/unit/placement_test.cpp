@@ -202,14 +202,14 @@ TEST(pinning, binds_each_worker_to_the_processor_of_its_place) {
       const auto masks = seen_by_all<std::vector<int>>(pool, [](const worker&) { return mask(); });
       const std::vector<worker_place> expected = place_workers(usable, workers, way);
       for (std::size_t w = 0; w < masks.size(); ++w) EXPECT_THAT(masks[w], ElementsAre(expected[w].processor));
-      const auto groups = seen_by_all<group_numbers>(pool, [](const worker& w) { return w.place.groups; });
+      const auto groups = seen_by_all<group_numbers>(pool, [](const worker& w) { return w.location.groups; });
       for (std::size_t w = 0; w < groups.size(); ++w) EXPECT_EQ(groups[w], expected[w].groups);
       EXPECT_EQ(mask(), before) << "the caller has its mask back";
     }
   }
   scheduler free({.workers = 2, .policy = "chase_lev", .pinning = "none"});
   EXPECT_THAT(seen_by_all<std::vector<int>>(free, [](const worker&) { return mask(); }), Each(before));
-  EXPECT_THAT(seen_by_all<group_numbers>(free, [](const worker& w) { return w.place.groups; }),
+  EXPECT_THAT(seen_by_all<group_numbers>(free, [](const worker& w) { return w.location.groups; }),
               Each(ElementsAre(0, 0, 0)));
 }
 
@@ -272,7 +272,7 @@ TEST(pinning, does_not_bind_guests) {
       set_mask(before);  // it began with that of the worker
       pool.run([&] {
         EXPECT_EQ(mask(), before);
-        EXPECT_THAT(static_cast<worker&>(*filch::detail::self).place.groups, Each(no_group));
+        EXPECT_THAT(static_cast<worker&>(*filch::detail::self).location.groups, Each(no_group));
       });
       EXPECT_EQ(mask(), before);
     });

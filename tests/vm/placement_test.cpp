@@ -48,7 +48,7 @@ std::vector<seen> run_pinned(const machine_description& machine, int workers, co
       for (int i = 0; i < workers; ++i) {
         everybody.run([&] {
           const auto& w = static_cast<filch::detail::worker&>(*filch::detail::self);
-          all[w.number] = {many_core::current()->processor(), w.place.groups};
+          all[w.number] = {many_core::current()->processor(), w.location.groups};
           --missing;
           while (missing > 0) charge(1000);  // nobody ends before all have begun
         });

@@ -1,9 +1,14 @@
-// How a worker that searches divides what it runs among the workers of its range (Shiina and Taura 2019, section 4.2):
-// docs/protocols/adws.md.
+// Where the children of a task go, if its policy knows a place for it: what constructs ask on their cold paths.
+//
+// adws (docs/protocols/adws.md): how a worker that searches divides what it runs among the workers of its range (Shiina
+// and Taura 2019, section 4.2).
 //
 // A task's range of workers is divided like its work: the first child gets the left end, so the highest numbers, and
 // belongs to the worker in whose part of the line its right end lies. That is another worker, to which the child is
 // given, or the dividing one itself, which runs it at once.
+//
+// constrained (docs/protocols/constrained.md): each child of a task in a repeated part gets its path, and is given to
+// the worker that the trace names, or pushed as ever.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +19,10 @@
 namespace filch::detail {
 
 struct loop_state;
+class worker;
 
-/// The division of one construct. It is in the construct's frame; a worker that searches makes it, and has its range
-/// back when it ends.
+/// The division of one construct. It is in the construct's frame; a worker that searches, or runs a task of a repeated
+/// part, makes it, and has its place back when it ends.
 class FILCH_API division {
  public:
   /// `family`: of the construct, while one of its tasks is waited for.
@@ -26,6 +32,7 @@ class FILCH_API division {
   division& operator=(const division&) = delete;
 
   /// Cuts off the range of the next child, which has that share (0 to 1) of what is left. True: it is another worker's.
+  /// In a repeated part it never is: the rest may be.
   [[nodiscard]] bool cut_off(double share) noexcept;
   /// Cuts off the range of the next part of a loop, at the boundary of workers nearest the middle; another worker's. What
   /// is left crosses workers. The part's share of it.
@@ -37,19 +44,23 @@ class FILCH_API division {
   /// The same with a part of a loop, until join_given_parts().
   bool give(loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept;
 
-  /// What the worker runs from now on has the range of the child; or of what is left; or is not divided.
+  /// The rest is the newest task on the stack, while the child is run. Attends.
+  void offer_rest(slot& s) noexcept;
+
+  /// What the worker runs from now on has the place of the child; or of what is left; or none.
   void enter_child() noexcept { enter(child_); }
-  void enter_rest() noexcept { enter(rest_); }
+  void enter_rest() noexcept;
   void enter_nothing() noexcept { enter({}); }
 
  private:
-  void enter(worker_range range) noexcept;
+  void enter(const task_place& place) noexcept;
+  [[nodiscard]] worker& owner_of_child() const noexcept;
 
   worker_core& w_;
   const void* family_;
-  worker_range whole_;
-  worker_range rest_;
-  worker_range child_{};
+  task_place whole_;
+  task_place rest_;
+  task_place child_{};
   /// Its steal range: none; the one around it, which is that of the scheduler, or has the same range; or its own.
   enum class steals_by : std::uint8_t { nothing, everybody, around, own } steals_by_ = steals_by::nothing;
 };
@@ -60,14 +71,26 @@ FILCH_API [[gnu::cold, gnu::noinline]] join_result join_given(worker_core& w, sl
 /// Takes the slot of a task off that was given and joined.
 FILCH_API [[gnu::cold, gnu::noinline]] void leave_given(worker_core& w, slot& s) noexcept;
 
+/// Owner, in a construct of a repeated part or not: the newest slot holds a new task of a group. Attends.
+FILCH_API [[gnu::cold, gnu::noinline]] void attend_to_new(worker_core& w, slot& s, const void* group) noexcept;
+
 /// What the slot of a given task holds: to thieves an empty task. Its owner waits for it.
 FILCH_API run_result run_given_away(task& t, run_by who);
 
-/// What the calling worker runs meanwhile is not divided: bags and tasks that split themselves, whose parts have no
-/// place in the order of the program.
+/// What the slot of a task holds that its owner ran in a wait, before its turn: to all an empty task.
+FILCH_API run_result run_before(task& t, run_by who);
+
+/// Owner. Does the private slot hold no task any more, since that was given away, or has run? Joined by join_guarded().
+inline bool is_left(const slot& s) noexcept {
+  const task_function run = s.run.load();
+  return run == &run_given_away || run == &run_before;
+}
+
+/// What the calling worker runs meanwhile has no place: bags and tasks that split themselves, whose parts have none in
+/// the order of the program.
 class search_pause {
  public:
-  explicit search_pause(worker_core& w) noexcept : w_(w), paused_(w.diverts && w.range.left != 0) {
+  explicit search_pause(worker_core& w) noexcept : w_(w), paused_(w.diverts && w.place.is_known()) {
     if (paused_) [[unlikely]]
       w.diverts = false;
   }

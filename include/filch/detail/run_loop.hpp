@@ -222,7 +222,8 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
                    .grain_given = grain != 0,
                    .weights = weights};
   if (!plain && stop != nullptr && stop->stop_requested()) return loop_status::stopped;
-  if ((w.diverts && kind == loop_kind::standard) || kind == loop_kind::fixed) [[unlikely]] {
+  if ((w.diverts && (kind == loop_kind::standard || w.place.path.trace != nullptr)) || kind == loop_kind::fixed)
+      [[unlikely]] {
     run_divided(w, whole, done, size, part_origin::whole);
   } else if (plain) {
     run_part<Block, true>(w, whole, done, size, 0, part_origin::whole);

@@ -25,6 +25,7 @@ class scheduler;
 
 namespace filch::detail {
 
+class task_trace;
 struct given_task;
 struct work_share;
 
@@ -32,6 +33,22 @@ struct work_share;
 struct worker_range {
   std::uint64_t right = 0;
   std::uint64_t left = 0;
+};
+
+/// Which task of a repeated part a worker runs: docs/protocols/constrained.md.
+struct task_path {
+  task_trace* trace = nullptr;  ///< of the part; null: the task is in none
+  std::uint64_t id = 0;
+  std::uint64_t children = 0;  ///< that it has made
+};
+
+/// What a policy knows of the place of a task among the workers: its range (adws), or its path (constrained).
+struct task_place {
+  worker_range range;
+  task_path path;
+
+  /// Do constructs of the task ask where its children go?
+  [[nodiscard]] bool is_known() const noexcept { return range.left != 0 || path.trace != nullptr; }
 };
 
 /// Consecutive tasks of one group on a task stack, in spawn order. A group has one run while it is the innermost, and
@@ -90,9 +107,10 @@ struct alignas(64) worker_core {
   const unsigned int* in_flight = &none_in_flight;  ///< exceptions in flight on its thread
   std::uint64_t newest_id = 0;                      ///< the newest number given to an activation, a loop or a piece
   platform::local<bool> busy{true};                 ///< in the scheduler's own code, which must not be interrupted
-  /// It is no worker, or searches: its attention is raised, and constructs ask on their cold paths what to do instead.
+  /// It is no worker, or searches, or runs a task of a repeated part: its attention is raised, and constructs ask on
+  /// their cold paths what to do instead.
   bool diverts = true;
-  worker_range range{};         ///< of what it runs; empty: that is not divided
+  task_place place{};           ///< of what it runs
   given_task* given = nullptr;  ///< the newest that it has given and not joined
 
   /// See above. Raised to begin with. [AT1] relaxed wherever the owner polls it: only a request to look; what the owner
