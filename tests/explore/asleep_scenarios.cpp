@@ -4,6 +4,7 @@
 #include "scheduler/scheduler_core.hpp"
 #include "sleeper.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/patience.hpp"
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/striped_mutex.hpp"
@@ -25,9 +26,9 @@ struct bare_workers {
   bare_workers(std::uint16_t n, const std::string& named)
       : home(small(1, named, "transitive")), rules(make_policy(home.core().chosen())) {
     for (std::uint16_t i = 0; i < n; ++i) {
-      everybody.add(std::make_unique<worker>(i, home,
-                                             common_parts{everybody, idle, interrupts, *rules, mutexes, n, named},
-                                             home.core().chosen().stack_bytes));
+      everybody.add(std::make_unique<worker>(
+          i, home, common_parts{everybody, idle, interrupts, *rules, mutexes, n, patience::spin_ns, named},
+          home.core().chosen().stack_bytes));
       everybody[i].offered = rules->make_offer();
     }
   }

@@ -3,6 +3,7 @@
 #include "scheduler/configuration.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/patience.hpp"
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/striped_mutex.hpp"
@@ -43,9 +44,9 @@ void explore_lineage(const std::string& policy, const both_function& both) {
   striped_mutex mutexes;
   const auto rules = make_policy(home.core().chosen());
   for (std::uint16_t i = 0; i < 3; ++i) {
-    everybody.add(std::make_unique<worker>(i, home,
-                                           common_parts{everybody, idle, interrupts, *rules, mutexes, 3, policy},
-                                           home.core().chosen().stack_bytes));
+    everybody.add(std::make_unique<worker>(
+        i, home, common_parts{everybody, idle, interrupts, *rules, mutexes, 3, patience::spin_ns, policy},
+        home.core().chosen().stack_bytes));
     everybody[i].offered = rules->make_offer();
   }
   worker& waiter = everybody[0];
