@@ -52,14 +52,7 @@ class inside_task {
 
 /// The worker is through with its share of a search: who is in its steal range may take tasks from each other.
 void activate(worker& w) noexcept {
-  steal_range* const r = w.steals.get();
-  if (r == nullptr || r->set_active(true)) return;
-  for (std::uint32_t i = r->right(); i <= r->left(); ++i) {
-    if (i == w.number) continue;
-    worker& other = w.common.team[i];
-    other.box.tell(*r);
-    w.common.sleepers.deliver(other);
-  }
+  if (steal_range* const r = w.steals.get()) activate(w, *r, r->now());
 }
 
 /// What a worker runs of what it was given.
@@ -77,8 +70,8 @@ run_result run_given(task& t, run_by /*who*/) {
   } else {
     run_divided(w, *g.whole, g.low, g.high, part_origin::stolen);
   }
-  // Who has divided it has been through with that; else it is now.
-  if (crosses_workers(range)) activate(w);
+  // Who has divided it has been through with that; else it is now. But first, who waits for it may go on.
+  if (crosses_workers(range) && w.steals) w.activates.emplace(steal_range_ref(w.steals.get()), w.steals->now());
   enter_place(w, {});
   return result;
 }
@@ -347,7 +340,7 @@ division::division(worker_core& core, const void* family) noexcept
   if (around->is_of(whole_.range)) {
     // The range of all is the outermost construct's. Elsewhere it is an only child's, of which there may be thousands
     // inside of each other.
-    steals_by_ = around->is_root() && around->set_active(false) ? steals_by::everybody : steals_by::around;
+    steals_by_ = around->is_root() && around->begin_phase(false) ? steals_by::everybody : steals_by::around;
   } else if (steal_range* const made = steal_range::make(whole_.range, around)) {
     steals_by_ = steals_by::own;
     w.steals = steal_range_ref::owner_of(made);
@@ -356,7 +349,7 @@ division::division(worker_core& core, const void* family) noexcept
 
 division::~division() {
   auto& w = static_cast<worker&>(w_);
-  if (steals_by_ != steals_by::nothing) w.steals->set_active(steals_by_ == steals_by::everybody);
+  if (steals_by_ != steals_by::nothing) w.steals->begin_phase(steals_by_ == steals_by::everybody);
   if (steals_by_ == steals_by::own) w.steals = steal_range_ref(&w.steals->around());
   enter_place(w, whole_);
   // Where all around steal already, there is nothing to search for any more.
@@ -432,6 +425,19 @@ void await_given(worker_core& core, slot& s) noexcept {
     const inside_task there(w, g->place.path);
     const open_section task(w);
     g->run(s, run_by::in_place);
+  }
+}
+
+void activate(worker& w, steal_range& r, steal_range::phase since) noexcept {
+  if (!r.activate(since)) return;
+  const steal_range::phase active = r.now();
+  // Whoever was given nothing knows of none of this. Some hundreds of workers take a while, in which the construct may
+  // end.
+  for (std::uint32_t i = r.right(); i <= r.left() && r.now() == active; ++i) {
+    if (i == w.number) continue;
+    worker& other = w.common.team[i];
+    other.box.tell(r);
+    w.common.sleepers.deliver(other);
   }
 }
 

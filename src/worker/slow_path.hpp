@@ -51,6 +51,9 @@ inline void drop_joined_above(worker& w, const slot* to) noexcept {
 /// then on.
 void await_given(worker_core& w, slot& s) noexcept;
 
+/// The steal range becomes active, if it is in that phase, and those in it are told.
+void activate(worker& w, steal_range& r, steal_range::phase since) noexcept;
+
 /// Gives [low, high) of a loop to another worker, until join_given_parts(). False: there is no memory.
 bool give_part(worker& w, worker& to, worker_range range, loop_state& whole, std::uint64_t low,
                std::uint64_t high) noexcept;

@@ -21,7 +21,7 @@ namespace filch::detail {
 class steal_range {
  public:
   /// Of a scheduler as a whole: active unless its own caller's root searches.
-  explicit steal_range(worker_range of) noexcept : steal_range(of, nullptr) { set_active(true); }
+  explicit steal_range(worker_range of) noexcept : steal_range(of, nullptr) { begin_phase(true); }
   /// Null: there is no memory, or no range around it.
   [[nodiscard]] static steal_range* make(worker_range of, steal_range* around) noexcept;
   steal_range(const steal_range&) = delete;
@@ -33,9 +33,23 @@ class steal_range {
   [[nodiscard]] bool is_root() const noexcept { return around_ == nullptr; }
   /// The one around it; the root: itself.
   [[nodiscard]] steal_range& around() noexcept { return around_ != nullptr ? *around_ : *this; }
-  [[nodiscard]] bool is_active() const noexcept { return active_.load(std::memory_order_relaxed); }
-  /// Returns what it was.
-  bool set_active(bool active) noexcept { return active_.exchange(active, std::memory_order_relaxed); }
+
+  /// A number for each time that it is not active, or is.
+  enum class phase : std::uint64_t {};
+  [[nodiscard]] phase now() const noexcept { return phase{phase_.load(std::memory_order_relaxed)}; }
+  [[nodiscard]] static bool is_active(phase p) noexcept { return static_cast<std::uint64_t>(p) % 2 != 0; }
+  [[nodiscard]] bool is_active() const noexcept { return is_active(now()); }
+  /// It becomes active, unless it is, or has ended since that phase. Was it this call?
+  bool activate(phase since) noexcept {
+    auto before = static_cast<std::uint64_t>(since);
+    return !is_active(since) &&
+           phase_.compare_exchange_strong(before, before + 1, std::memory_order_relaxed, std::memory_order_relaxed);
+  }
+  /// The owner of a construct that begins or ends. Returns whether it was active.
+  bool begin_phase(bool active) noexcept {
+    const std::uint64_t next = (phase_.load(std::memory_order_relaxed) | 1) + 1 + (active ? 1 : 0);
+    return is_active(phase{phase_.exchange(next, std::memory_order_relaxed)});
+  }
   /// The outermost active one of this and those around it; null: none is.
   [[nodiscard]] steal_range* outermost_active() noexcept;
 
@@ -57,7 +71,7 @@ class steal_range {
   const std::uint32_t left_;
   const bool left_is_shared_;  ///< the last worker has a place in the next range as well
   steal_range* const around_;
-  platform::atomic<bool> active_{false};
+  platform::atomic<std::uint64_t> phase_{0};  ///< odd: active
   // Not on the line that idle workers look at: those who divide count references all the time.
   alignas(64) platform::atomic<std::uint32_t> references_{1};
 };

@@ -15,6 +15,7 @@
 #include "worker/interrupter.hpp"
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
+#include "worker/slow_path.hpp"
 #include "worker/team.hpp"
 
 namespace filch::detail {
@@ -192,6 +193,10 @@ bool worker::run_given(worker& of, Found found) noexcept {
   count(&of == this ? &counters::migrations : &counters::steals);
   found(g->giver);
   run_as_activation(g->record, &g->giver, own_base);
+  if (activates) {
+    const auto [range, since] = *std::exchange(activates, std::nullopt);
+    activate(*this, *range.get(), since);
+  }
   return true;
 }
 

@@ -291,7 +291,9 @@ class worker : public worker_core {
   std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves
   piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
-  alignas(64) inbox box;   ///< any thread: what others have given to it
+  alignas(64) inbox box;  ///< any thread: what others have given to it
+  /// Owner: a steal range that becomes active, if it is in that phase still, when what the worker was given has ended.
+  std::optional<std::pair<steal_range_ref, steal_range::phase>> activates;
   steal_range_ref steals;  ///< of the construct that it is in, or was in last; none: nobody steals by ranges
   // What idle workers look at, apart from what changes more often.
   alignas(64) platform::atomic<bool> runs_migrated{false};  ///< a hint, any thread: what it runs was given for itself
