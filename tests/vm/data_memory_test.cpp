@@ -71,9 +71,11 @@ class plain_model {
   using copy = std::pair<std::uint64_t, int>;  // of a block's number, of a version
   using cache = std::map<std::uint64_t, std::list<copy>>;
 
-  /// The fraction of a multiple of the golden ratio, in 32 bits, says which of the sets it is.
+  /// The fraction of a multiple of the golden ratio, in 32 bits, says in which of the sets a run of 16 blocks begins.
   static std::uint64_t set_of(std::uint64_t number, std::uint64_t sets) {
-    return number * 2'654'435'769 % (std::uint64_t{1} << 32) * sets / (std::uint64_t{1} << 32);
+    const std::uint64_t begin =
+        number / 16 * 2'654'435'769 % (std::uint64_t{1} << 32) * sets / (std::uint64_t{1} << 32);
+    return (begin + number % 16) % sets;
   }
   static bool has(cache& c, std::uint64_t sets, copy wanted) {
     const auto& set = c[set_of(wanted.first, sets)];

@@ -21,11 +21,15 @@ data_memory::cache::cache(std::int64_t bytes, arena& memory)
       all_(reinterpret_cast<set*>(memory.take(sets_ * sizeof(set)))) {}
 
 inline data_memory::cache::set& data_memory::cache::set_of(const copy& c) const noexcept {
-  // Multiples of the golden ratio: the blocks of each core spread over all sets, whether they are consecutive, or every
-  // 64th because 64 cores touch their blocks in turns. By the remainder of a division these would share a few sets.
+  // Runs of 16 blocks begin at multiples of the golden ratio: so the blocks of each core spread over all sets, whether they
+  // are consecutive, or every 64th because 64 cores touch their blocks in turns. By the remainder of a division these would
+  // share a few sets. And what is touched in order is near to each other in the simulator's own caches.
   constexpr std::uint32_t golden = 0x9e37'79b9;  // times 2^-32
-  const std::uint32_t fraction = c.number * golden;
-  return all_[std::uint64_t{fraction} * sets_ >> 32];
+  constexpr std::uint32_t run = 16;
+  const std::uint32_t fraction = c.number / run * golden;
+  std::uint64_t index = (std::uint64_t{fraction} * sets_ >> 32) + c.number % run;
+  if (index >= sets_) index %= sets_;
+  return all_[index];
 }
 
 bool data_memory::cache::has(const copy& c) const noexcept {
