@@ -27,6 +27,8 @@ void sleepers::lose_track(worker& w) noexcept {
 }
 
 void sleepers::announce(worker& w) noexcept {
+  // [SL16] seq_cst: before the last look for work, as [SL3]; pairs with [SL17].
+  announced_.fetch_add(1, std::memory_order_seq_cst);
   // The word first: who sees the count must find somebody to wake. relaxed: released by the next line.
   w.sleep.state.store(sleep_state::asleep, std::memory_order_relaxed);
   latest_.store(w.number, std::memory_order_relaxed);  // a hint
@@ -47,6 +49,7 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
   }
   const std::uint64_t sent = look_at != nullptr ? one_sent : 0;
   counts_.fetch_add(one_searching + sent - one_sleeping, std::memory_order_relaxed);  // [SL0]
+  announced_.fetch_sub(1, std::memory_order_relaxed);                                 // [SL0]
   w.sleep.look_at.store(look_at, std::memory_order_relaxed);                          // published by [SL13]
   // [SL13] release: the corrected counts come first; pairs with [SL8]. No exploration catches this: as [AT5].
   w.sleep.state.store(sleep_state::awake, std::memory_order_release);
@@ -100,13 +103,21 @@ bool sleepers::wake_any(unsigned most, const worker* look_at) noexcept {
   return woken != 0;
 }
 
+bool sleepers::somebody_sleeps() const noexcept {
+  // [SL17] seq_cst: after the offer in the one total order; pairs with [SL16].
+  return announced_.load(std::memory_order_seq_cst) != 0;
+}
+
 void sleepers::offered() noexcept {
+  if (!somebody_sleeps()) return;
   // [SL1] seq_cst: after the offer in the one total order; pairs with [SL3].
   if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_any(1, nullptr);
 }
 
 void sleepers::offered(worker& by, unsigned parts) noexcept {
-  const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
+  // Most offers end here, without a look at the counts, which change whenever somebody finds work.
+  if (!somebody_sleeps() && waiting_.load(std::memory_order_seq_cst) == 0) return;  // [SL7]
+  const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);             // [SL1]
   // Who was sent elsewhere does not come here, nor does who may not.
   const std::uint64_t coming = by.common.policy.steals_anywhere() ? searching_in(counts) - sent_in(counts) : 0;
   if (sleeping_in(counts) != 0 && coming < parts) {

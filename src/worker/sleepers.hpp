@@ -79,10 +79,15 @@ class sleepers {
   /// Parks until the worker is awake; false: not by that time.
   [[nodiscard]] static bool sleep_on(worker& w, std::int64_t deadline_ns) noexcept;
 
+  /// Has any idle worker announced that it is about to sleep, and not been woken? Whoever is not seen announces later.
+  [[nodiscard]] bool somebody_sleeps() const noexcept;
+
   team& team_;
   alignas(64) platform::atomic<std::uint64_t> counts_{0};  ///< who sleeps, searches, and was sent
-  platform::atomic<std::uint32_t> waiting_{0};             ///< parked waiters
-  platform::atomic<std::uint32_t> latest_{0};              ///< who fell asleep last: where to look for a sleeper first
+  // What each offer looks at, and changes only where somebody sleeps.
+  alignas(64) platform::atomic<std::uint32_t> announced_{0};  ///< idle workers that sleep or are about to
+  platform::atomic<std::uint32_t> waiting_{0};                ///< parked waiters
+  platform::atomic<std::uint32_t> latest_{0};  ///< who fell asleep last: where to look for a sleeper first
 };
 
 }  // namespace filch::detail
