@@ -8,7 +8,7 @@
 
 namespace filch::detail {
 
-class random_join final : public join_strategy {
+class random_join : public join_strategy {
  public:
   steal_result find(steal_source& from, worker& w, lineage awaited) const noexcept override;
 };

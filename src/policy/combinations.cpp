@@ -8,10 +8,14 @@ namespace filch {
 
 const std::vector<combination>& combinations() {
   static const std::vector<combination> all = [] {
-    std::vector<std::string_view> joins;
-    for (const detail::join_row& join : detail::join_table()) joins.push_back(join.name);
     std::vector<combination> made;
     for (const detail::policy_row& row : detail::policy_table()) {
+      std::vector<std::string_view> joins;
+      for (const detail::join_row& join : detail::join_table()) {
+        const bool goes = join.policies.empty() ||
+                          std::find(join.policies.begin(), join.policies.end(), row.name) != join.policies.end();
+        if (goes) joins.push_back(join.name);
+      }
       made.push_back({.policy = row.name,
                       .joins = joins,
                       .default_join = joins.front(),

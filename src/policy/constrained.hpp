@@ -14,6 +14,7 @@ class constrained final : public lace {
   constrained(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins);
 
   [[nodiscard]] bool follows_traces() const noexcept override { return true; }
+  [[nodiscard]] bool waits_run_given() const noexcept override { return true; }
   void answer(worker& w) noexcept override;
   bool acquire(worker& w) noexcept override;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;

@@ -23,6 +23,7 @@ class stealing_policy : public policy, protected steal_source {
   bool help(worker& w, lineage awaited, work_share* adopter) noexcept override;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
   [[nodiscard]] bool help_visible(worker& w, lineage awaited) noexcept override;
+  [[nodiscard]] bool waits_run_given() const noexcept override { return joins_->runs_given(); }
 
  protected:
   steal_result take(worker& thief, worker& victim, const lineage* only) noexcept override;

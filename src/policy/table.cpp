@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "join/leapfrog.hpp"
+#include "join/migrated.hpp"
 #include "join/random_join.hpp"
 #include "join/transitive.hpp"
 #include "policy/adws.hpp"
@@ -130,9 +131,12 @@ const std::vector<policy_row>& policy_table() {
 
 const std::vector<join_row>& join_table() {
   static const std::vector<join_row> table{
-      {"transitive", []() -> std::unique_ptr<join_strategy> { return std::make_unique<transitive>(); }},
-      {"leapfrog", []() -> std::unique_ptr<join_strategy> { return std::make_unique<leapfrog>(); }},
-      {"random", []() -> std::unique_ptr<join_strategy> { return std::make_unique<random_join>(); }},
+      {"transitive", {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<transitive>(); }},
+      {"leapfrog", {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<leapfrog>(); }},
+      {"random", {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<random_join>(); }},
+      {"migrated",
+       {"adws", "adws_nosteal"},
+       []() -> std::unique_ptr<join_strategy> { return std::make_unique<migrated>(); }},
   };
   return table;
 }

@@ -39,6 +39,7 @@ struct policy_row {
 
 struct join_row {
   std::string_view name;
+  std::vector<std::string_view> policies;  ///< that it goes with; none: all
   std::unique_ptr<join_strategy> (*make)();
 };
 

@@ -107,7 +107,9 @@ void deliver(given_task& g) noexcept {
   g.to.box.put(g, crosses_workers(g.place.range) || is_undivided);
   g.giver.common.sleepers.deliver(g.to);
   // After [IB1]: one of the two sees the other.
-  if (g.place.path.trace != nullptr && g.to.wait.dozing.load(std::memory_order_seq_cst)) g.to.parker.unpark();  // [AT4]
+  if (g.to.common.policy.waits_run_given() && g.to.wait.dozing.load(std::memory_order_seq_cst)) {  // [AT4]
+    g.to.parker.unpark();
+  }
 }
 
 /// Puts the task of a private slot into that worker's inbox. False: there is no memory.
@@ -190,7 +192,8 @@ class given_wait : public waiting_worker {
   bool help() noexcept {
     if (run_given() || (given_.stays && given_.place.path.trace != nullptr && run_own(w_))) return true;
     w_.counted.waiting.begin();
-    return any_begun([&](lineage by) { return w_.common.policy.help(w_, by, nullptr); });
+    if (any_begun([&](lineage by) { return w_.common.policy.help(w_, by, nullptr); })) return true;
+    return platform::now_ns() - since_ns_ > take_back_ns && take_back();
   }
 
   bool interrupt() noexcept {
@@ -198,11 +201,7 @@ class given_wait : public waiting_worker {
   }
 
   bool sleep() noexcept {
-    if (!given_.stays && look(given_).status == task_status::given) {
-      taken_back_ = given_.to.box.take_back(given_);
-      return true;
-    }
-    if (platform::now_ns() - since_ns_ < w_.common.spin_ns) return true;
+    if (take_back() || platform::now_ns() - since_ns_ < w_.common.spin_ns) return true;
     if (!mark(true)) return true;
     doze_unless([&] { return any_begun([&](lineage by) { return w_.common.policy.help_visible(w_, by); }); },
                 [&] { return interrupter::never; });
@@ -211,6 +210,15 @@ class given_wait : public waiting_worker {
   }
 
  private:
+  /// Whoever is awake and has nothing else to do begins what it was given in less.
+  static constexpr std::int64_t take_back_ns = 2'000;
+
+  bool take_back() noexcept {
+    if (given_.stays || look(given_).status != task_status::given) return false;
+    taken_back_ = given_.to.box.take_back(given_);
+    return taken_back_;
+  }
+
   // [TS3] acquire: as a task's join.
   static task_state look(const given_task& g) noexcept {
     return task_state::unpack(g.record.state.load(std::memory_order_acquire));

@@ -38,7 +38,9 @@ class policy {
   virtual void begin_root(worker& /*w*/) noexcept {}
   /// May a worker take a task back that it has given to another one, and nobody has begun?
   [[nodiscard]] virtual bool takes_back() const noexcept { return true; }
-  /// Are repeated parts traced, and tasks given to workers by that? Then a worker that waits runs what it was given.
+  /// Does a worker that waits run what it was given?
+  [[nodiscard]] virtual bool waits_run_given() const noexcept { return false; }
+  /// Are repeated parts traced, and tasks given to workers by that?
   [[nodiscard]] virtual bool follows_traces() const noexcept { return false; }
 
   /// May any worker take what another one offers?
