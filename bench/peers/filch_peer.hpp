@@ -49,7 +49,7 @@ struct filch_peer {
 
   /// Inside of `scheduler::run`.
   static int workers() { return detail::self->home->workers(); }
-  static std::uintptr_t this_worker() { return reinterpret_cast<std::uintptr_t>(detail::self); }
+  static std::uintptr_t this_worker() { return static_cast<std::uintptr_t>(filch::this_worker()); }
   static constexpr bool prefers_loops = false;
 
   template <class T, class Value, class Combine>

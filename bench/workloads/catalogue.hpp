@@ -39,5 +39,6 @@ workload dfs_coalesced_workload();
 workload dfs_counted_workload();
 workload heat2d_workload();
 workload matmul_groups_workload();
+workload sph_workload();
 
 }  // namespace filch::bench

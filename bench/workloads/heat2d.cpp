@@ -205,6 +205,32 @@ double heat2d_instance::moved_share() const {
   return static_cast<double>(map_.moves()) / ((options_.iterations - untimed) * static_cast<double>(side()) * side());
 }
 
+bool heat2d_instance::record_map() {
+  options_.has_map = true;
+  map_ = tile_map(static_cast<std::uint32_t>(side()), static_cast<std::uint32_t>(options_.iterations), true);
+  return true;
+}
+
+// The last iterations, beside which one sees what stays.
+work_map heat2d_instance::recorded_map() const {
+  constexpr int shown = 4;
+  const auto width = static_cast<std::size_t>(side());
+  const std::vector<std::uint32_t> workers = map_.workers();
+  work_map map{.width = static_cast<float>(width), .height = static_cast<float>(width)};
+  for (int iteration = options_.iterations - shown; iteration < options_.iterations; ++iteration) {
+    for (std::size_t tile = 0; tile < width * width; ++tile) {
+      const std::uint32_t worker = workers[static_cast<std::size_t>(iteration) * width * width + tile];
+      map.tiles.push_back({.iteration = iteration,
+                           .x = static_cast<float>(tile % width),
+                           .y = static_cast<float>(width - 1 - tile / width),
+                           .width = 1,
+                           .height = 1,
+                           .worker = static_cast<int>(worker)});
+    }
+  }
+  return map;
+}
+
 // Groups of four tasks, or a loop over tiles.
 std::uint64_t heat2d_instance::tasks() const {
   const auto tiles = static_cast<std::uint64_t>(side()) * static_cast<std::uint64_t>(side());

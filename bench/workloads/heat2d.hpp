@@ -62,6 +62,8 @@ class heat2d_instance final : public instance {
   [[nodiscard]] std::string result() const override;
   [[nodiscard]] bool verify() const override;
   [[nodiscard]] std::uint64_t tasks() const override;
+  bool record_map() override;
+  [[nodiscard]] work_map recorded_map() const override;
 
   /// Which worker updated which tile: complete if options.has_map, else counts of moves from the first timed iteration on.
   [[nodiscard]] const tile_map& map() const { return map_; }

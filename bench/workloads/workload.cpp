@@ -40,6 +40,7 @@ const std::vector<workload>& workloads() {
       dfs_counted_workload(),
       heat2d_workload(),
       matmul_groups_workload(),
+      sph_workload(),
   };
   return all;
 }

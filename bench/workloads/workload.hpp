@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "work_map.hpp"
+
 namespace filch::bench {
 
 /// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls. oneTBB's four ways of
@@ -57,6 +59,11 @@ class instance {
   /// Tasks that one run spawns, by formula or by counting in an untimed serial pass. Each iteration of a parallel loop
   /// counts as one, however many of them the runner runs together.
   virtual std::uint64_t tasks() const = 0;
+
+  /// From now on runs record who computes what in their last iteration. False: the workload has no such map.
+  virtual bool record_map() { return false; }
+  /// Of the last run.
+  virtual work_map recorded_map() const { return {}; }
 };
 
 struct workload {

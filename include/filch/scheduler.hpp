@@ -130,6 +130,10 @@ class FILCH_API scheduler {
   std::unique_ptr<detail::scheduler_core> core_;
 };
 
+/// The rank of the worker that the calling thread is: from 0, the seat, to `workers() - 1`; guests have higher ones. -1: it
+/// is no worker. Of several schedulers around each other the innermost counts. Any thread may ask; takes constant time.
+[[nodiscard]] FILCH_API int this_worker() noexcept;
+
 namespace detail {
 
 /// Makes the calling thread a worker of a scheduler for the time of its life.

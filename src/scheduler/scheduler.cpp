@@ -42,6 +42,11 @@ scheduler& scheduler::default_scheduler() {
   return instance;
 }
 
+int this_worker() noexcept {
+  const detail::worker* const w = detail::worker::of_this_thread();
+  return w != nullptr ? w->number : -1;
+}
+
 namespace detail {
 
 attachment::attachment(scheduler& home) {

@@ -25,6 +25,20 @@ long fib(int n) {
   return a + b;
 }
 
+TEST(this_worker, is_the_rank_in_the_innermost_scheduler) {
+  EXPECT_EQ(this_worker(), -1);
+  scheduler outer({.workers = 3});
+  outer.run([&] {
+    EXPECT_EQ(this_worker(), 0);
+    scheduler inner({.workers = 2});
+    inner.run([] { EXPECT_EQ(this_worker(), 0); });
+    std::vector<int> ranks(3000, -1);
+    parallel_for(std::size_t{0}, ranks.size(), [&](std::size_t i) { ranks[i] = this_worker(); });
+    for (const int rank : ranks) EXPECT_TRUE(0 <= rank && rank < 3) << rank;
+  });
+  EXPECT_EQ(this_worker(), -1);
+}
+
 TEST(scheduler, run_returns_what_the_function_returns) {
   scheduler s({.workers = 2});
   EXPECT_EQ(s.run([] { return 42; }), 42);

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -101,6 +102,15 @@ class Misuse(command_line.MisuseTest):
         self.check(["simulate", "--machine", "2x2"], "no workload")
         self.check(["simulate", "fob", "--machine", "2x2"], "'fob'", "did you mean 'fib'?")
         self.check(["simulate", "fib:x", "--machine", "2x2"], "'x'")
+
+    def test_maps(self):
+        on = ["--machine", "2x2", "--seeds", "1", "--map"]
+        self.check(["simulate", "fib:5", *on, "x"], "--map", "'fib:5'", "no plane", "sph:2d/35888")
+        self.check(["simulate", "sph:3d/100", *on, "x"], "'sph:3d/100'")
+        self.check(["simulate", "sph:2d/100", "sph:2d/200", *on, "x"], "--map", "2 are given")
+        for name in ["x.gif", "", "missing/"]:
+            self.check(["simulate", "sph:2d/100", *on, name], f"'{name}'", ".svg")
+        self.check(["simulate", "sph:2d/100", *on, "missing/x"], "missing/x")
 
     def test_control_characters(self):
         self.check(["simulate", "fib:\x1b[2J\x07\x7f", "--machine", "2x2"], "'?[2J??'")
@@ -311,6 +321,30 @@ class Simulate(unittest.TestCase):
             row = json.loads(process.communicate(timeout=500)[0])["rows"][1]
         self.assertEqual((str(row["workers"]), row["result"]), (workers, "987"))
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, limit)
+
+    def test_maps_are_drawn(self):
+        on = ["sph:2d/300/iterations=6", "--machine", "2x2", "--workers", "4", "--policy", "lace,adws", "--seeds", "1"]
+        with tempfile.TemporaryDirectory() as folder:
+            finished = run("simulate", *on, "--map", str(Path(folder) / "map"))
+            if "without drawing" in finished.stderr:
+                self.assertEqual((finished.returncode, finished.stderr.count("\n")), (1, 1))
+                return
+            self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+            first = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+            self.assertEqual(sorted(first), ["map.png", "map.svg"])
+            # Of PNG: the signature, then width and height, two pixels for each point.
+            self.assertEqual(first["map.png"][:8], b"\x89PNG\r\n\x1a\n")
+            size = [int.from_bytes(first["map.png"][i : i + 4], "big") for i in (16, 20)]
+            picture = xml.etree.ElementTree.fromstring(first["map.svg"])
+            self.assertEqual(size, [int(2 * float(picture.attrib[key].removesuffix("pt"))) for key in ("width", "height")])
+            # Both ends of the scale: workers 0 and 3.
+            text = first["map.svg"].decode()
+            for blue_or_red in ("rgb(0%,0%,100%)", "rgb(100%,0%,0%)"):
+                self.assertIn(blue_or_red, text)
+            run("simulate", *on, "--map", str(Path(folder) / "map"))
+            self.assertTrue({path.name: path.read_bytes() for path in Path(folder).iterdir()} == first)
+            run("simulate", *on, "--map", str(Path(folder) / "only.svg"))
+            self.assertEqual([path.name for path in Path(folder).glob("only.*")], ["only.svg"])
 
     def test_help(self):
         for command in ["simulate", "calibrate", "validate"]:

@@ -233,5 +233,17 @@ TEST(size, listed_by_a_workload_is_accepted_by_it) {
   }
 }
 
+TEST(size, of_sph) {
+  EXPECT_EQ(error_of("sph", "35888"), "sph: size '35888' does not begin with 2d/ or 3d/; try sph:2d/35888");
+  EXPECT_EQ(error_of("sph", "2d/"), "sph: size '2d/' has '', which is not a whole number; try sph:2d/35888");
+  EXPECT_EQ(error_of("sph", "3d/0"),
+            "sph: size '3d/0' has '0', which is out of range (1 to 10000000); try sph:2d/35888");
+  EXPECT_EQ(error_of("sph", "2d/9/iterations=5"),
+            "sph: size '2d/9/iterations=5' has '5', which is out of range (6 to 100000); try sph:2d/35888");
+  EXPECT_EQ(error_of("sph", "2d/9/loops"),
+            "sph: size '2d/9/loops' has 'loops', which is none of loop, iterations=; try sph:2d/35888");
+  EXPECT_EQ(error_of("sph", "2d/9/"), "sph: size '2d/9/' has '', which is none of loop, iterations=; try sph:2d/35888");
+}
+
 }  // namespace
 }  // namespace filch::bench

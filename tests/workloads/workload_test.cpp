@@ -251,6 +251,10 @@ const std::string loop_subjects[] = {
     "heat2d:64/iterations=6/tiles",
     "heat2d:256/iterations=7/tiles/first_touch",
     "heat2d:256/iterations=8/blocks",
+    "sph:2d/1",
+    "sph:2d/200",
+    "sph:2d/200/loop",
+    "sph:3d/100/iterations=6",
 };
 
 INSTANTIATE_TEST_SUITE_P(serial, workload_test,
@@ -313,7 +317,8 @@ TEST(workload, is_not_right_before_it_ran) {
                                     "dfs_coalesced:rmat/500",
                                     "heat2d:128",
                                     "matmul_groups:64/32",
-                                    "heat2d:64/first_touch"}) {
+                                    "heat2d:64/first_touch",
+                                    "sph:2d/100"}) {
     const std::unique_ptr<instance> made = make_instance(subject);
     made->prepare();
     EXPECT_FALSE(made->verify()) << subject;
@@ -374,11 +379,26 @@ TEST(workload, runs_on_every_policy_and_join) {
   for (const combination& each : combinations()) {
     for (const std::string_view join : each.joins) {
       scheduler pool({.workers = 3, .policy = std::string(each.policy), .join = std::string(join)});
-      for (const char* const subject :
-           {"fib:20", "fib_hints:20", "nqueens:8", "uts:geo/a3/d=6/b0=4/seed=19", "uts_bag:geo/a3/d=6/b0=4/seed=19",
-            "cilksort:20000", "nqueens_loop:7", "spmv:60", "floyd_warshall:20", "matching:rlg/2000", "mis:rmat/2000",
-            "hull:plummer/20000", "samplesort:exponential/20000", "dfs:rlg/2000", "dfs_tasks:rlg/2000",
-            "dfs_coalesced:rlg/2000", "dfs_counted:rlg/2000", "heat2d:256/iterations=7", "matmul_groups:128/32"}) {
+      for (const char* const subject : {"fib:20",
+                                        "fib_hints:20",
+                                        "nqueens:8",
+                                        "uts:geo/a3/d=6/b0=4/seed=19",
+                                        "uts_bag:geo/a3/d=6/b0=4/seed=19",
+                                        "cilksort:20000",
+                                        "nqueens_loop:7",
+                                        "spmv:60",
+                                        "floyd_warshall:20",
+                                        "matching:rlg/2000",
+                                        "mis:rmat/2000",
+                                        "hull:plummer/20000",
+                                        "samplesort:exponential/20000",
+                                        "dfs:rlg/2000",
+                                        "dfs_tasks:rlg/2000",
+                                        "dfs_coalesced:rlg/2000",
+                                        "dfs_counted:rlg/2000",
+                                        "heat2d:256/iterations=7",
+                                        "matmul_groups:128/32",
+                                        "sph:2d/200/iterations=6"}) {
         const std::unique_ptr<instance> made = make_instance(subject);
         made->prepare();
         pool.run([&] { run_inside(*made, runner::filch); });

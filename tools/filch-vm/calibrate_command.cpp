@@ -84,6 +84,7 @@ constexpr std::array units_of_work{
     unit_of_work{"dfs_edge", "dfs:rlg/20000", &units_of},
     unit_of_work{"heat_cell", "heat2d:64/iterations=2005", [](const json& /*row*/) { return 2000.0 * 64 * 64; }},
     unit_of_work{"sgemm_madd", "matmul_groups:128", [](const json& /*row*/) { return std::pow(128, 3); }},
+    unit_of_work{"sph_pair", "sph:2d/8000", &units_of},
 };
 
 // The fastest: what disturbs the machine makes runs slower, never faster.

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,6 +17,7 @@
 
 #include "data_folder.hpp"
 #include "filch_options.hpp"
+#include "map_picture.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
 #include "report.hpp"
@@ -42,6 +45,7 @@ Examples:
   filch simulate nqueens --machine machines/local.json --sensitivity --json nqueens.json
   filch simulate matmul --machine xeon-gold-6130 --pinning scatter --numa first_touch --workers 12,64
   filch simulate cilksort --machine xeon-x7550 --workers 30 --policy receiver,sender --bound
+  filch simulate sph:2d/35888 --machine xeon-gold-6130 --policy lace,adws_nosteal,adws --seeds 1 --map figure1
   filch simulate nqueens_loop --machine ultrasparc-t2 --policy lazy_breadth,lazy_depth,lazy_depth2 --workers 8,64
 )";
 
@@ -74,6 +78,62 @@ simulation_request read_request(const CLI::App& app) {
   return request;
 }
 
+// A picture of one workload's schedules, drawn after its rows were measured.
+class map_request {
+ public:
+  /// Throws std::invalid_argument when a file cannot be written or has another ending, and std::runtime_error when this
+  /// program cannot draw.
+  explicit map_request(const std::string& path) {
+    if (path.ends_with(".svg")) {
+      svg_.emplace(path);
+    } else if (path.ends_with(".png")) {
+      png_.emplace(path);
+    } else if (const std::string name = std::filesystem::path(path).filename().string();
+               !name.empty() && name.find('.') == std::string::npos) {
+      svg_.emplace(path + ".svg");
+      png_.emplace(path + ".png");
+    } else {
+      throw std::invalid_argument(
+          fmt::format("--map '{}' is no picture's name; let it end with .svg or .png, or with neither for both", path));
+    }
+    const drawing can_draw(1, 1);
+  }
+
+  /// Runs the workload once more under each configuration, with the first seed.
+  void draw(const simulation_request& request, const workload_choice& choice) const {
+    const std::unique_ptr<bench::instance> instance = choice.make();
+    instance->record_map();
+    std::vector<captioned_map> maps;
+    for (const configuration& config : request.configurations) {
+      const run_outcome outcome = run_simulated(request.machine, request.first_seed, config, *instance);
+      if (outcome.error.front() != '\0') {
+        throw std::runtime_error(fmt::format("{}: {}", choice.label(), outcome.error.data()));
+      }
+      maps.push_back({describe(config), config.workers, instance->recorded_map()});
+    }
+    const std::unique_ptr<drawing> picture =
+        draw_maps(fmt::format("{} on {}", choice.label(), request.machine.name), maps);
+    if (svg_) svg_->write(picture->to_svg());
+    if (png_) png_->write(picture->to_png());
+  }
+
+ private:
+  std::optional<output_file> svg_;
+  std::optional<output_file> png_;
+};
+
+void require_one_map(const std::vector<workload_choice>& choices) {
+  if (choices.size() != 1) {
+    throw std::invalid_argument(
+        fmt::format("--map draws one workload, and {} are given; name one, such as sph:2d/35888", choices.size()));
+  }
+  if (!choices.front().make()->record_map()) {
+    throw std::invalid_argument(
+        fmt::format("--map cannot draw '{}', which has no plane; name a workload that has one, such as sph:2d/35888",
+                    choices.front().label()));
+  }
+}
+
 topology topology_of(const vm::machine_description& machine) {
   topology result;
   const auto model = machine.about.find("machine");
@@ -97,6 +157,11 @@ int run_simulate(const CLI::App& app) {
     throw std::invalid_argument("no workload given; name one or more, such as fib or uts:T3 ('filch list' shows them)");
   }
   const std::vector<workload_choice> choices = choose_workloads(texts, &bench::workload::simulated_size);
+  std::optional<map_request> map;
+  if (const auto path = value_of(app, "--map")) {
+    require_one_map(choices);
+    map.emplace(*path);
+  }
   const simulation_request request = read_request(app);
 
   std::vector<result_row> rows;
@@ -110,6 +175,7 @@ int run_simulate(const CLI::App& app) {
   if (json) {
     json->write(to_json(machine, rows));
   }
+  if (map) map->draw(request, choices.front());
   return is_right ? exit_success : exit_failure;
 }
 
@@ -136,6 +202,10 @@ command add_simulate_command(CLI::App& root) {
       "with private deques, the delay of communication and the bound on the time that follows");
   add_text(*app, "--processes", "Simulations at a time; changes no result (default: one for each processor)", "N");
   add_text(*app, "--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",
+           "FILE");
+  add_text(*app, "--map",
+           "Draw which worker computed what to FILE.svg and FILE.png, or to the one that is named; a run of its own "
+           "for each row",
            "FILE");
   app->footer(examples);
   return {app, [app] { return run_simulate(*app); }};
