@@ -33,6 +33,8 @@ struct filch_peer {
     });
   }
 
+  using repeated_part = filch::repeated;
+
   class repeated_loop {
    public:
     template <class Body>

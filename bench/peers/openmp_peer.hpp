@@ -20,6 +20,7 @@
 #include <filch/filch.hpp>
 
 #include "hinted.hpp"
+#include "plain_repetition.hpp"
 #include "serial_peer.hpp"
 #include "value_of.hpp"
 
@@ -72,6 +73,8 @@ struct openmp_peer {
 #pragma omp taskloop default(none) shared(body) firstprivate(rows, columns)
     for (std::uint64_t row = 0; row < rows; ++row) body(row, row + 1, std::uint64_t{0}, columns);
   }
+
+  using repeated_part = plain_repetition;
 
   class repeated_loop {
    public:
@@ -181,6 +184,8 @@ struct openmp_loop_peer : openmp_peer {
     if (columns == 0) return;
     for_each_index(rows, [&](std::uint64_t row) { body(row, row + 1, std::uint64_t{0}, columns); });
   }
+
+  using repeated_part = plain_repetition;
 
   class repeated_loop {
    public:

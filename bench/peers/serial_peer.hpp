@@ -11,6 +11,7 @@
 // For workloads that care which worker runs what:
 //   repeated_loop                            a loop that runs again and again over the same data: run(n, body). A peer
 //                                            may remember which worker ran which iteration.
+//   repeated_part                            a part of a program that runs again and again, with its tasks: run(f)
 //   for_each_part(parts, body)               a loop over one part for each worker: part t for worker t, where the peer
 //                                            has such loops
 //   workers(), this_worker()                 the number of workers; something that is different for each of them
@@ -26,6 +27,7 @@
 #include <filch/filch.hpp>
 
 #include "hinted.hpp"
+#include "plain_repetition.hpp"
 #include "value_of.hpp"
 
 namespace filch::bench {
@@ -58,6 +60,8 @@ struct serial_peer {
   [[gnu::always_inline]] static void for_each_block(std::uint64_t rows, std::uint64_t columns, const Body& body) {
     body(std::uint64_t{0}, rows, std::uint64_t{0}, columns);
   }
+
+  using repeated_part = plain_repetition;
 
   class repeated_loop {
    public:

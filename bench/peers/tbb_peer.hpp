@@ -23,6 +23,7 @@
 
 #include "for_each_task.hpp"
 #include "hinted.hpp"
+#include "plain_repetition.hpp"
 #include "value_of.hpp"
 
 namespace filch::bench {
@@ -47,6 +48,8 @@ struct tbb_peer_with {
     Partitioner how;
     for_each_in(interval(n, grain), body, how);
   }
+
+  using repeated_part = plain_repetition;
 
   /// The affinity partitioner remembers which thread ran what.
   class repeated_loop {

@@ -16,6 +16,7 @@
 
 #include "charged_peer.hpp"
 #include "hinted.hpp"
+#include "plain_repetition.hpp"
 #include "span.hpp"
 #include "value_of.hpp"
 
@@ -66,6 +67,8 @@ struct analysing_peer {
     spawn.done();
     block(0, rows, 0, columns, body);
   }
+
+  using repeated_part = plain_repetition;
 
   class repeated_loop {
    public:

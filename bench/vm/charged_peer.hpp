@@ -63,6 +63,8 @@ struct charged_peer {
     filch_peer::for_each_block(rows, columns, body);
   }
 
+  using repeated_part = filch::repeated;
+
   class repeated_loop {
    public:
     template <class Body>

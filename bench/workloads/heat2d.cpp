@@ -171,8 +171,12 @@ void heat2d_instance::for_each_tile(int iteration, const Tile& do_tile) {
 
 template <class Peer>
 void heat2d_instance::iterate(int first, int last) {
+  auto& part = *static_cast<typename Peer::repeated_part*>(part_.get());
   for (int iteration = first; iteration < last; ++iteration) {
-    for_each_tile<Peer>(iteration, [this, iteration](int row, int column) { step_tile<Peer>(iteration, row, column); });
+    part.run([this, iteration] {
+      for_each_tile<Peer>(iteration,
+                          [this, iteration](int row, int column) { step_tile<Peer>(iteration, row, column); });
+    });
   }
 }
 
@@ -180,6 +184,7 @@ void heat2d_instance::begin(runner on) {
   cell.look_up();
   with_peer(on, [this]<class Peer>() {
     loop_ = std::make_shared<typename Peer::repeated_loop>();
+    part_ = std::make_shared<typename Peer::repeated_part>();
     if (options_.first_touch) {
       for_each_tile<Peer>(0, [this](int row, int column) { begin_tile(row, column); });
     }

@@ -91,7 +91,9 @@ class heat2d_instance final : public instance {
   std::optional<heat_region> region_;
   std::optional<heat_region> expected_;  // by a serial computation; last_buffer() counts
   tile_map map_;
-  std::shared_ptr<void> loop_;  // the runner's repeated_loop, from `begin` to the end of `run`
+  // The runner's repeated_loop and repeated_part, from `begin` to the end of `run`.
+  std::shared_ptr<void> loop_;
+  std::shared_ptr<void> part_;
 };
 
 }  // namespace filch::bench

@@ -79,16 +79,18 @@ void require_name(std::string_view kind, const std::string& name, const texts& k
 compared_setting setting_of(const std::string& name, const ordered_json& object) {
   require_keys(fmt::format("setting '{}'", name), object, {},
                {"policy", "join", "loop", "way", "steal_half", "push_half", "delta", "interrupt_after",
-                "interrupt_every", "pinning", "runner"});
+                "interrupt_every", "pinning", "spin", "runner"});
   const auto option = [&](const char* key) {
     return object.contains(key) ? std::optional(object.at(key).get<std::string>()) : std::nullopt;
   };
-  const filch_settings settings{.policies = option("policy").value_or("standard"),
-                                .joins = option("join"),
-                                .loops = option("loop"),
-                                .steal_half = object.value("steal_half", false),
-                                .push_half = object.value("push_half", false),
-                                .pinning = option("pinning")};
+  const filch_settings settings{
+      .policies = option("policy").value_or("standard"),
+      .joins = option("join"),
+      .loops = option("loop"),
+      .steal_half = object.value("steal_half", false),
+      .push_half = object.value("push_half", false),
+      .pinning = option("pinning"),
+      .spin = object.contains("spin") ? std::optional(text_of(object.at("spin"))) : std::nullopt};
   const std::vector<configuration> configurations = filch_configurations(settings);
   if (configurations.size() != 1) reject(fmt::format("setting '{}' is more than one combination", name));
   const std::string& policy = configurations.front().policy;
@@ -146,7 +148,11 @@ void require_settings(const planned_runs& runs, const std::vector<compared_setti
 }
 
 planned_runs runs_of(const ordered_json& object, const std::vector<compared_setting>& all) {
-  require_keys("a run", object, {"group", "machine", "workload", "workers", "x", "seeds"}, {"settings", "numa"});
+  require_keys("a run", object, {"group", "machine", "workload", "workers", "x", "seeds"},
+               {"settings", "numa", "serial_numa"});
+  const auto numa_under = [&](const char* key) {
+    return object.contains(key) ? std::optional(numa_of(key, object.at(key))) : std::nullopt;
+  };
   planned_runs runs{.group = object.at("group"),
                     .machine = object.at("machine"),
                     .workload = object.at("workload"),
@@ -155,22 +161,28 @@ planned_runs runs_of(const ordered_json& object, const std::vector<compared_sett
                     .settings = object.contains("settings") ? texts_of(object.at("settings"))
                                                             : names_in(all, &compared_setting::name),
                     .seeds = object.at("seeds"),
-                    .numa = object.contains("numa") ? std::optional(numa_of("numa", object.at("numa"))) : std::nullopt};
-  if (runs.numa && runs.is_native()) {
-    reject(fmt::format("group '{}' has 'numa', which runs on {} do not know", runs.group, planned_runs::native));
+                    .numa = numa_under("numa"),
+                    .serial_numa = numa_under("serial_numa")};
+  if ((runs.numa || runs.serial_numa) && runs.is_native()) {
+    reject(fmt::format("group '{}' has 'numa' or 'serial_numa', which runs on {} do not know", runs.group,
+                       planned_runs::native));
   }
   require_settings(runs, all);
   return runs;
 }
 
 compared_metric metric_of(const ordered_json& object) {
-  require_keys("a metric", object, {"name", "title"}, {"counters", "per", "against", "published"});
+  require_keys("a metric", object, {"name", "title"}, {"counters", "per", "against", "amounts", "published"});
   compared_metric metric{.name = object.at("name"),
                          .title = object.at("title"),
                          .counters = {},
                          .per = object.value("per", ""),
                          .against = object.value("against", ""),
+                         .amounts = {},
                          .published = {}};
+  if (object.contains("amounts")) {
+    for (const auto& [group, amount] : object.at("amounts").items()) metric.amounts.emplace_back(group, amount);
+  }
   if (object.contains("counters")) metric.counters = texts_of(object.at("counters"));
   texts named = metric.counters;
   if (!metric.per.empty()) named.push_back(metric.per);
@@ -254,6 +266,9 @@ reproduction reproduction_of(const ordered_json& object) {
     result.metrics.push_back(metric_of(each));
     const std::string& against = result.metrics.back().against;
     if (!against.empty()) require_name("setting", against, settings);
+    for (const auto& [group, amount] : result.metrics.back().amounts) {
+      require_name("group", group, names_in(result.runs, &planned_runs::group));
+    }
     for (const published_figure& figure : result.metrics.back().published) {
       require_name("group", figure.group, names_in(result.runs, &planned_runs::group));
       require_name("setting", figure.setting, settings);

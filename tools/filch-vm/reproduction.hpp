@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <filch/vm/simulation.hpp>
@@ -39,11 +40,13 @@ struct planned_runs {
   std::string group;  ///< names the rows
   std::string machine;
   std::string workload;
-  std::string workers;                    ///< on this machine: or "all"
-  std::vector<std::string> xs;            ///< one row for each
-  std::vector<std::string> settings;      ///< names
-  int seeds;                              ///< runs of each row
-  std::optional<vm::numa_policy> numa{};  ///< where the machine's data is; none: as its file says
+  std::string workers;                ///< on this machine: or "all"
+  std::vector<std::string> xs;        ///< one row for each
+  std::vector<std::string> settings;  ///< names
+  int seeds;                          ///< runs of each row
+  // Where the machine's data is; none: as its file says.
+  std::optional<vm::numa_policy> numa{};
+  std::optional<vm::numa_policy> serial_numa{};  ///< of the serial run; none: as for the others
 
   /// On the real processors of this machine. Such rows are shown and not judged.
   bool is_native() const { return machine == native; }
@@ -65,6 +68,7 @@ struct compared_metric {
   std::vector<std::string> counters;  ///< whose sum it is, an average over the runs; none: the speed-up
   std::string per;                    ///< a counter that the sum is divided by; or empty
   std::string against;                ///< a setting: by how many per cent the time is longer than under that; or empty
+  std::vector<std::pair<std::string, double>> amounts;  ///< of groups: what a run does; then 1e-9 of it per second
   std::vector<published_figure> published;
 };
 

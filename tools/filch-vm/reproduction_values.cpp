@@ -110,6 +110,7 @@ bool run_group(const reproduction& what, const planned_runs& runs, simulation_re
   }
   request.machine = vm::load_machine(runs.machine, machine_folder());
   request.machine.data.numa = runs.numa.value_or(request.machine.data.numa);
+  request.serial_numa = runs.serial_numa;
   request.seeds = runs.seeds;
   bool is_right = true;
   for (const batch& each : batches_of(what, runs, request.machine)) {
@@ -204,6 +205,10 @@ std::optional<double> value_of(const compared_metric& metric, const measured_poi
       return std::nullopt;
     }
     return 100 * (row.seconds_median / other->row.seconds_median - 1);
+  }
+  if (!metric.amounts.empty()) {
+    const auto amount = std::ranges::find(metric.amounts, point.group, &std::pair<std::string, double>::first);
+    return amount == metric.amounts.end() ? std::nullopt : std::optional(1e-9 * amount->second / row.seconds_median);
   }
   if (metric.counters.empty()) {
     return 1 / row.ratio_to_serial;

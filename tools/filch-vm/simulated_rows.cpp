@@ -71,7 +71,7 @@ class experiment {
 experiment::experiment(const simulation_request& request, const workload_choice& choice)
     : request_(request), choice_(choice) {
   const std::size_t factors = request.communication_factors.size();
-  machines_.reserve(factors);                                    // jobs refer to them
+  machines_.reserve(2 * factors);                                // jobs refer to them
   rows_.reserve(factors * (request.configurations.size() + 1));  // and to these
   for (const double factor : request.communication_factors) {
     machines_.push_back(vm::scaled(request.machine, factor));
@@ -80,10 +80,13 @@ experiment::experiment(const simulation_request& request, const workload_choice&
       jobs_.push_back({&machines_.back(), &analysis_, request.first_seed});
     }
     serial_job_ = jobs_.size();
-    add_row({.runner = bench::runner::serial}, factor, machines_.back(), 1);
+    const vm::machine_description& machine = machines_.back();
+    vm::machine_description& of_serial = machines_.emplace_back(machine);
+    of_serial.data.numa = request.serial_numa.value_or(machine.data.numa);
+    add_row({.runner = bench::runner::serial}, factor, of_serial, 1);
     for (const configuration& config : request.configurations) {
       // Chance chooses victims, and a single worker has none: its runs would all be the same.
-      add_row(config, factor, machines_.back(), config.workers == 1 ? 1 : request.seeds);
+      add_row(config, factor, machine, config.workers == 1 ? 1 : request.seeds);
     }
   }
   outcomes_.resize(jobs_.size());

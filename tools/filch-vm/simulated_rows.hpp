@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,8 @@ inline const std::vector<double> sensitivity_factors{1.0, 0.7, 1.3};
 
 struct simulation_request {
   vm::machine_description machine{};
-  std::vector<configuration> configurations{};  ///< as resolved() gives them
+  std::optional<vm::numa_policy> serial_numa{};  ///< of the serial run; none: the machine's
+  std::vector<configuration> configurations{};   ///< as resolved() gives them
   std::vector<double> communication_factors{1.0};
   std::uint64_t first_seed = 1;
   int seeds = 21;
