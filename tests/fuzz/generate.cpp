@@ -44,6 +44,13 @@ class generator {
     if (o.policy == "adws_nosteal") o.interrupt_after_ns = {};
   }
 
+  static void repeat(options& o) {
+    o.policy = "constrained";
+    o.loop = {};
+    o.steal_half = o.push_half = false;
+    o.deal_interval_ns = {};
+  }
+
   void choose_schedulers() {
     const int many = dice_.one_in(4) ? 2 : 1;
     for (int k = 0; k < many; ++k) {
@@ -63,6 +70,7 @@ class generator {
       if (o.policy == "sender" && dice_.one_in(2)) o.deal_interval_ns = 1'000;
       o.stack_bytes = dice_.one_in(3) ? 4096 : dice_.one_in(3) ? 16384 : options{}.stack_bytes;
       if (p_.seed % 5 == 0) divide(o);
+      if (p_.seed % 10 == 1) repeat(o);
       p_.schedulers.push_back(o);
     }
   }

@@ -123,6 +123,8 @@ class machine {
  private:
   static constexpr std::size_t most_ranks = 8;
 
+  repeated whole_{2};  ///< of all runs
+
   std::uint64_t run_statement(const node& n, std::uint64_t x, const at& here);
   std::uint64_t fork(const node& n, std::uint64_t x, const at& here);
   std::uint64_t loop(const node& n, std::uint64_t x, const at& here);
@@ -619,7 +621,8 @@ void machine::run() {
   for (auto& r : runs_) r.store(0, std::memory_order_relaxed);
   for (auto& s : sums_) s.store(0, std::memory_order_relaxed);
   try {
-    const std::uint64_t value = schedulers_.front()->run([&] { return run_block(p_.body, {.x = p_.seed}); });
+    const auto all = [&] { return run_block(p_.body, {.x = p_.seed}); };
+    const std::uint64_t value = schedulers_.front()->run([&] { return whole_.run(all); });
     if (expected_.result.threw()) fail("wrong: nothing is thrown");
     if (value != expected_.result.value) fail("wrong: another result than in serial code");
   } catch (const tossed& t) {
@@ -629,8 +632,8 @@ void machine::run() {
   check_counts();
   if (closures != 0) fail("wrong: " + std::to_string(closures) + " closures are left");
   const std::uintptr_t most = bytes_in_any_case + bytes_per_level * static_cast<std::uintptr_t>(expected_.depth);
-  const bool bounded =
-      std::none_of(p_.schedulers.begin(), p_.schedulers.end(), [](const options& o) { return o.join == "random"; });
+  const bool bounded = std::none_of(p_.schedulers.begin(), p_.schedulers.end(),
+                                    [](const options& o) { return o.join == "random" || o.policy == "constrained"; });
   if (bounded && deepest_ > most) {
     fail("stack: " + std::to_string(deepest_) + " bytes for a depth of " + std::to_string(expected_.depth) + " blocks");
   }

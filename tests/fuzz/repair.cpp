@@ -77,6 +77,7 @@ class repairs {
     for (options& o : p_.schedulers) {
       if (promises && o.join == "random") o.join = "transitive";
       if (promises && o.policy == "adws_nosteal") o.policy = "adws";  // likewise
+      if (promises && o.policy == "constrained") o.policy = "lace";
       if (!wanted_.has("small_stacks")) o.stack_bytes = options{}.stack_bytes;
       if (!wanted_.has("interrupts") && o.interrupt_after_ns) o.interrupt_after_ns = 0;
     }
@@ -87,7 +88,7 @@ class repairs {
         if (loops_.empty()) loops_ = c.loops;
         std::erase_if(loops_,
                       [&](loop_kind k) { return std::find(c.loops.begin(), c.loops.end(), k) == c.loops.end(); });
-        divides_ = divides_ || c.policy == "adws" || c.policy == "adws_nosteal";
+        divides_ = divides_ || c.policy == "adws" || c.policy == "adws_nosteal" || c.policy == "constrained";
         asked_ = asked_ && c.loops.front() == loop_kind::standard;
       }
     }
@@ -267,7 +268,7 @@ class repairs {
   const features& wanted_;
   std::vector<loop_kind> loops_;  ///< of all schedulers
   bool asked_ = true;             ///< owners of all of them can be asked for work
-  bool divides_ = false;          ///< one of them gives first branches to others
+  bool divides_ = false;          ///< one of them gives first branches to others, or may run anything in a wait
 };
 
 }  // namespace

@@ -275,7 +275,7 @@ TEST(constrained_scale, a_balanced_tree) {
         least = std::min(least, share);
       }
       std::cout << workers << " workers:" << shares << '\n';
-      EXPECT_GE(least, 0.1);
+      EXPECT_GE(least, 0.4) << workers;
     });
   }
 }

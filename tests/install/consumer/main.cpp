@@ -77,6 +77,9 @@ int main() {
   const int workers = filch::discover_topology().usable_workers;
   std::printf("fib(20) = %ld and %ld; %d usable workers\n", forked, grouped, workers);
   filch::scheduler dividing({.workers = 2, .policy = "adws"});
-  const bool others = pool.run(everything_else_works) && dividing.run(everything_else_works);
+  bool others = pool.run(everything_else_works) && dividing.run(everything_else_works);
+  filch::scheduler tracing({.workers = 2, .policy = "constrained"});
+  filch::repeated step(1);
+  for (int i = 0; i < 3; ++i) others = tracing.run([&] { return step.run(everything_else_works); }) && others;
   return forked == 6765 && grouped == 6765 && workers >= 1 && others ? 0 : 1;
 }
