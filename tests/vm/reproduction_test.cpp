@@ -150,6 +150,22 @@ TEST_F(reproduction_file, settings_may_pin_workers_and_runs_place_data) {
   EXPECT_EQ(load(placed("")).runs[0].numa, std::nullopt);
   EXPECT_EQ(load(placed(R"("numa": "interleave", )")).runs[0].numa, vm::numa_policy::interleave);
   EXPECT_THAT(error_of(placed(R"("numa": "local", )")), HasSubstr("unknown numa 'local'"));
+  const reproduction apart = load(placed(R"("numa": "interleave", "serial_numa": "first_touch", )"));
+  EXPECT_EQ(apart.runs[0].serial_numa, vm::numa_policy::first_touch);
+  EXPECT_THAT(error_of(placed(R"("serial_numa": "local", )")), HasSubstr("unknown serial_numa 'local'"));
+  EXPECT_EQ(load(with(R"({"policy": "lace", "spin": 7})")).settings[0].config.spin_ns, 7);
+  EXPECT_THAT(error_of(with(R"({"policy": "lace", "spin": -7})")), HasSubstr("'-7'"));
+}
+
+TEST_F(reproduction_file, runs_have_rows) {
+  EXPECT_THAT(error_of(experiment_with(R"("x": [64, {"small": 8, "paper": 9}])", R"("x": [])")),
+              HasSubstr("group 'G' has no x"));
+}
+
+TEST_F(reproduction_file, amounts_are_of_groups) {
+  const std::string counters = R"("counters": ["steals", "leaps"])";
+  EXPECT_EQ(load(experiment_with(counters, R"("amounts": {"G": 5})")).metrics[0].amounts.size(), 1U);
+  EXPECT_THAT(error_of(experiment_with(counters, R"("amounts": {"H": 5})")), HasSubstr("unknown group 'H'"));
 }
 
 TEST_F(reproduction_file, runs_may_be_on_this_machine) {
@@ -215,8 +231,13 @@ TEST_F(reproduction_file, claims_hold_for_every_speed_of_communication) {
 }
 
 TEST_F(reproduction_file, metrics_may_be_ratios_and_differences) {
-  compared_metric metric{
-      .name = "m", .title = "M", .counters = {"steals", "leaps"}, .per = "parks", .against = {}, .published = {}};
+  compared_metric metric{.name = "m",
+                         .title = "M",
+                         .counters = {"steals", "leaps"},
+                         .per = "parks",
+                         .against = {},
+                         .amounts = {},
+                         .published = {}};
   measured_point point = point_of("64", "A", 10);
   EXPECT_EQ(value_of(metric, point, {}), std::nullopt);
   point.row.runs = 7;  // sums over the runs are divided by sums
@@ -232,6 +253,12 @@ TEST_F(reproduction_file, metrics_may_be_ratios_and_differences) {
   other.row.seconds_median = 2;
   EXPECT_EQ(value_of(metric, point, {point, point_of("8", "B", 0), point_of("64", "B", 0, 0.7)}), std::nullopt);
   EXPECT_EQ(value_of(metric, point, {point, other}), 50);
+
+  metric.against.clear();
+  metric.amounts = {{"G", 6e9}};
+  EXPECT_EQ(value_of(metric, point, {point}), 2);
+  metric.amounts = {{"H", 6e9}};
+  EXPECT_EQ(value_of(metric, point, {point}), std::nullopt);
 }
 
 TEST_F(reproduction_file, claims_about_what_failed_do_not_hold) {

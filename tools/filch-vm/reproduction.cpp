@@ -167,6 +167,7 @@ planned_runs runs_of(const ordered_json& object, const std::vector<compared_sett
     reject(fmt::format("group '{}' has 'numa' or 'serial_numa', which runs on {} do not know", runs.group,
                        planned_runs::native));
   }
+  if (runs.xs.empty()) reject(fmt::format("group '{}' has no x", runs.group));
   require_settings(runs, all);
   return runs;
 }
