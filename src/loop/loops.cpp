@@ -171,9 +171,10 @@ void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t hi
     const std::uint64_t most_parts = std::max<std::uint64_t>(1, (high - low) / whole.grain);
     std::uint64_t parts = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.common.workers), most_parts);
     for (; parts > 1; --parts) {
-      const std::uint64_t size = (high - low) / parts;
-      if (!give_part(w, w.common.team[static_cast<std::uint32_t>(parts - 1)], {}, whole, high - size, high)) break;
-      high -= size;
+      const std::uint64_t from = whole_grains(low, high - (high - low) / parts, whole.grain);
+      if (from >= high) continue;
+      if (!give_part(w, w.common.team[static_cast<std::uint32_t>(parts - 1)], {}, whole, from, high)) break;
+      high = from;
     }
     origin = part_origin::taken_back;
   }

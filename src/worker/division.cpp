@@ -193,7 +193,8 @@ class given_wait : public waiting_worker {
     if (run_given() || (given_.stays && given_.place.path.trace != nullptr && run_own(w_))) return true;
     w_.counted.waiting.begin();
     if (any_begun([&](lineage by) { return w_.common.policy.help(w_, by, nullptr); })) return true;
-    return platform::now_ns() - since_ns_ > take_back_ns && take_back();
+    // Who waits for a part of a static loop has nothing better to do than to wait for its worker.
+    return given_.place.range.left != 0 && platform::now_ns() - since_ns_ > take_back_ns && take_back();
   }
 
   bool interrupt() noexcept {

@@ -53,6 +53,8 @@ SETTINGS = {
     "steal_half": bool,
     "push_half": bool,
     "delta_ns": (int, type(None)),
+    "level_attempts": (int, type(None)),
+    "spin_ns": int,
     "interrupt_after_ns": (int, type(None)),
     "interrupt_every_ns": (int, type(None)),
     "pinning": str,
@@ -208,6 +210,11 @@ class Misuse(command_line.MisuseTest):
             self.check(["bench", "fib:60", "--json", f"{folder}/missing/x.json"], "missing/x.json", "folder")
         self.check(["bench", "fib:60", "--json", ""], "empty")
 
+    def test_numbers_of_policies(self):
+        self.check(["bench", "fib:5", "--spin", "-1"], "--spin", "'-1'")
+        self.check(["bench", "fib:5", "--policy", "lace", "--level-attempts", "3"], "hierarchical")
+        self.check(["bench", "fib:5", "--policy", "hierarchical", "--level-attempts", "0"], "'0'")
+
     def test_environment(self):
         self.check(["bench", "fib:5"], "'lacy'", FILCH_POLICY="lacy")
         self.check(["bench", "fib:5"], "'leepfrog'", FILCH_JOIN="leepfrog")
@@ -308,9 +315,10 @@ class Bench(unittest.TestCase):
 
     def test_rows_have_the_settings_that_they_ran_with(self):
         def settings(*arguments, **environment):
-            return [list(row["settings"].values())[:5] for row in bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"]]
+            names = ["steal_half", "push_half", "delta_ns", "interrupt_after_ns", "interrupt_every_ns"]
+            made = bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"]
+            return [[row["settings"][name] for name in names] for row in made]
 
-        # steal_half, push_half, delta, interrupt_after, interrupt_every
         self.assertEqual(settings(), [[False, False, None, 0, None]])
         self.assertEqual(settings("--policy", "lazy_depth", "--push-half"), [[False, True, None, None, None]])
         times = ["--delta", "1000", "--interrupt-after", "0", "--interrupt-every", "5000"]
@@ -330,6 +338,17 @@ class Bench(unittest.TestCase):
         self.assertEqual(
             settings("--steal-half", "--delta", "7", FILCH_POLICY="sender", **environment), [[True, False, 7, 3000, 4000]]
         )
+
+    def test_workers_spin_and_look_as_they_were_told(self):
+        def of(name, *arguments, **environment):
+            return bench("fib:12", "--repeat", "1", *arguments, **environment)["rows"][0]["settings"][name]
+
+        self.assertEqual(of("spin_ns"), 50000)
+        self.assertEqual(of("spin_ns", "--spin", "7"), 7)
+        self.assertEqual(of("spin_ns", FILCH_SPIN_NS="8"), 8)
+        self.assertEqual(of("level_attempts", "--policy", "hierarchical"), 8)
+        self.assertEqual(of("level_attempts", "--policy", "hierarchical", "--level-attempts", "3"), 3)
+        self.assertEqual(of("level_attempts", FILCH_POLICY="hierarchical", FILCH_LEVEL_ATTEMPTS="4"), 4)
 
     def test_workers_are_pinned(self):
         def pinning(*arguments, **environment):

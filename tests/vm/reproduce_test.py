@@ -32,7 +32,7 @@ class Misuse(command_line.MisuseTest):
     def test_names(self):
         self.check([], "no paper", "lazy")
         self.check(["lasy"], "'lasy'", "did you mean 'lazy'?")
-        self.check([""], "''", "papers are lazy, private-deques")
+        self.check([""], "''", "papers are adws, lazy, private-deques")
         self.check(["lazy/table3"], "'table3'", "did you mean 'table2'?", "table5", "figures7-9")
         self.check(["lazy/"], "''", "lazy has table2")
         self.check(["lazy/table2/x"], "'table2/x'")
