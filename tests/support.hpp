@@ -55,6 +55,8 @@ inline std::vector<policy_variant> policy_variants() {
   std::vector<policy_variant> all;
   for (const auto& c : combinations()) {
     if (c.policy == "standard") continue;      // today the same as lace with transitive
+    if (c.policy == "hierarchical") continue;  // hierarchical_test.cpp: lace, where workers are not bound
+    if (c.policy == "constrained") continue;   // constrained_test.cpp: lace, outside of repeated parts
     if (c.policy == "adws_nosteal") continue;  // adws_test.cpp: what is here waits for thieves
     std::vector<std::string> joins{std::string(c.default_join)};
     for (const auto join : c.joins) {

@@ -38,6 +38,10 @@ FILCH_API std::string_view name_of(loop_kind kind);
 /// Does that member of `options` mean anything to the policy? So it is for those that no policy's row names.
 FILCH_API bool goes_with(std::string_view option, const combination& policy);
 
+/// Does a worker that waits with that join run descendants of what it waits for, and nothing else? Then a lock may be held
+/// across a wait, with all policies but `adws_nosteal` and, in parts that are `repeated`, `constrained`.
+FILCH_API bool has_safe_waits(std::string_view join);
+
 /// The policies that an option goes with, for messages: "lace, receiver or sender".
 FILCH_API std::string policies_with(std::string_view option);
 

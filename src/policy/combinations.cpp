@@ -29,6 +29,11 @@ const std::vector<combination>& combinations() {
   return all;
 }
 
+bool has_safe_waits(std::string_view join) {
+  const auto& all = detail::join_table();
+  return std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.name == join && each.is_safe; });
+}
+
 bool goes_with(std::string_view option, const combination& policy) {
   const auto names = [&](const combination& each) {
     return std::find(each.options.begin(), each.options.end(), option) != each.options.end();

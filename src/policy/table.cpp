@@ -131,10 +131,11 @@ const std::vector<policy_row>& policy_table() {
 
 const std::vector<join_row>& join_table() {
   static const std::vector<join_row> table{
-      {"transitive", {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<transitive>(); }},
-      {"leapfrog", {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<leapfrog>(); }},
-      {"random", {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<random_join>(); }},
+      {"transitive", true, {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<transitive>(); }},
+      {"leapfrog", true, {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<leapfrog>(); }},
+      {"random", false, {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<random_join>(); }},
       {"migrated",
+       false,
        {"adws", "adws_nosteal"},
        []() -> std::unique_ptr<join_strategy> { return std::make_unique<migrated>(); }},
   };

@@ -39,6 +39,7 @@ struct policy_row {
 
 struct join_row {
   std::string_view name;
+  bool is_safe;                            ///< who waits runs descendants of what it waits for, and nothing else
   std::vector<std::string_view> policies;  ///< that it goes with; none: all
   std::unique_ptr<join_strategy> (*make)();
 };

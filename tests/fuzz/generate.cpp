@@ -38,6 +38,7 @@ class generator {
 
   void divide(options& o) const {
     o.policy = p_.seed % 2 == 0 ? "adws" : "adws_nosteal";
+    if (p_.seed % 20 < 10) o.join = "migrated";
     o.loop = {};
     o.steal_half = o.push_half = false;
     o.deal_interval_ns = {};

@@ -632,8 +632,9 @@ void machine::run() {
   check_counts();
   if (closures != 0) fail("wrong: " + std::to_string(closures) + " closures are left");
   const std::uintptr_t most = bytes_in_any_case + bytes_per_level * static_cast<std::uintptr_t>(expected_.depth);
-  const bool bounded = std::none_of(p_.schedulers.begin(), p_.schedulers.end(),
-                                    [](const options& o) { return o.join == "random" || o.policy == "constrained"; });
+  const bool bounded = std::none_of(p_.schedulers.begin(), p_.schedulers.end(), [](const options& o) {
+    return (!o.join.empty() && !has_safe_waits(o.join)) || o.policy == "constrained";
+  });
   if (bounded && deepest_ > most) {
     fail("stack: " + std::to_string(deepest_) + " bytes for a depth of " + std::to_string(expected_.depth) + " blocks");
   }

@@ -75,7 +75,7 @@ class repairs {
     // A join that runs anything makes no promise about locks, nor about threads that are waited for.
     const bool promises = uses(p_.body, {kind::lock, kind::guests, kind::enter});
     for (options& o : p_.schedulers) {
-      if (promises && o.join == "random") o.join = "transitive";
+      if (promises && !o.join.empty() && !has_safe_waits(o.join)) o.join = "transitive";
       if (promises && o.policy == "adws_nosteal") o.policy = "adws";  // likewise
       if (promises && o.policy == "constrained") o.policy = "lace";
       if (!wanted_.has("small_stacks")) o.stack_bytes = options{}.stack_bytes;
