@@ -224,10 +224,11 @@ work_map heat2d_instance::recorded_map() const {
   work_map map{.width = static_cast<float>(width), .height = static_cast<float>(width)};
   for (int iteration = options_.iterations - shown; iteration < options_.iterations; ++iteration) {
     for (std::size_t tile = 0; tile < width * width; ++tile) {
+      const std::size_t row = tile / width;
       const std::uint32_t worker = workers[static_cast<std::size_t>(iteration) * width * width + tile];
       map.tiles.push_back({.iteration = iteration,
                            .x = static_cast<float>(tile % width),
-                           .y = static_cast<float>(width - 1 - tile / width),
+                           .y = static_cast<float>(width - 1 - row),
                            .width = 1,
                            .height = 1,
                            .worker = static_cast<int>(worker)});

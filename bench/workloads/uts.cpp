@@ -86,10 +86,9 @@ constexpr std::size_t stack_bytes_per_level(runner on) {
     case runner::tbb_affinity:
       return 4000;
     case runner::openmp:
-    case runner::analysed:
-      return 1300;
     case runner::openmp_static:
     case runner::openmp_dynamic:
+    case runner::analysed:
       return 1300;
     case runner::serial:
       break;

@@ -87,8 +87,8 @@ class world {
   [[nodiscard]] virtual int processors() = 0;
   /// All processors, by number, and what they share. Here: all of it.
   [[nodiscard]] virtual std::vector<hardware_thread> hardware() {
-    std::vector<hardware_thread> all;
-    for (int i = 0; i < processors(); ++i) all.push_back({i, {}});
+    std::vector<hardware_thread> all(static_cast<std::size_t>(processors()));
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].processor = static_cast<int>(i);
     return all;
   }
   [[nodiscard]] virtual unsigned first_offers() { return 8; }
