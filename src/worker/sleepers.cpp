@@ -115,9 +115,11 @@ void sleepers::offered() noexcept {
 }
 
 void sleepers::offered(worker& by, unsigned parts) noexcept {
+  // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
+  const bool somebody_waits = waiting_.load(std::memory_order_seq_cst) != 0;
   // Most offers end here, without a look at the counts, which change whenever somebody finds work.
-  if (!somebody_sleeps() && waiting_.load(std::memory_order_seq_cst) == 0) return;  // [SL7]
-  const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);             // [SL1]
+  if (!somebody_waits && !somebody_sleeps()) return;
+  const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
   // Who was sent elsewhere does not come here, nor does who may not.
   const std::uint64_t coming = by.common.policy.steals_anywhere() ? searching_in(counts) - sent_in(counts) : 0;
   if (sleeping_in(counts) != 0 && coming < parts) {
@@ -125,8 +127,7 @@ void sleepers::offered(worker& by, unsigned parts) noexcept {
   } else if (counts != 0) {
     return;  // a searcher will find it
   }
-  // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
-  if (waiting_.load(std::memory_order_seq_cst) != 0) by.wake_waiter();
+  if (somebody_waits) by.wake_waiter();
 }
 
 void sleepers::wake(worker& w) noexcept {
