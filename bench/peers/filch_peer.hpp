@@ -8,6 +8,7 @@
 #include <filch/filch.hpp>
 
 #include "for_each_task.hpp"
+#include "plain_repetition.hpp"
 
 namespace filch::bench {
 
@@ -34,14 +35,7 @@ struct filch_peer {
   }
 
   using repeated_part = filch::repeated;
-
-  class repeated_loop {
-   public:
-    template <class Body>
-    void run(std::uint64_t n, const Body& body) {
-      for_each_index(n, body);
-    }
-  };
+  using repeated_loop = plain_repeated_loop<filch_peer>;
 
   /// Throws std::invalid_argument under policies that have no static loops.
   template <class Body>

@@ -75,14 +75,7 @@ struct openmp_peer {
   }
 
   using repeated_part = plain_repetition;
-
-  class repeated_loop {
-   public:
-    template <class Body>
-    void run(std::uint64_t n, const Body& body) {
-      for_each_index(n, body);
-    }
-  };
+  using repeated_loop = plain_repeated_loop<openmp_peer>;
 
   template <class Body>
   static void for_each_part(std::uint64_t parts, const Body& body) {
@@ -186,14 +179,7 @@ struct openmp_loop_peer : openmp_peer {
   }
 
   using repeated_part = plain_repetition;
-
-  class repeated_loop {
-   public:
-    template <class Body>
-    void run(std::uint64_t n, const Body& body) {
-      for_each_index(n, body);
-    }
-  };
+  using repeated_loop = plain_repeated_loop<openmp_loop_peer>;
 
   template <class Body>
   static void for_each_part(std::uint64_t parts, const Body& body) {

@@ -11,6 +11,7 @@
 
 #include "filch_peer.hpp"
 #include "for_each_task.hpp"
+#include "plain_repetition.hpp"
 
 namespace filch::bench {
 
@@ -64,14 +65,7 @@ struct charged_peer {
   }
 
   using repeated_part = filch::repeated;
-
-  class repeated_loop {
-   public:
-    template <class Body>
-    void run(std::uint64_t n, const Body& body) {
-      for_each_index(n, body);
-    }
-  };
+  using repeated_loop = plain_repeated_loop<charged_peer>;
 
   template <class Body>
   static void for_each_part(std::uint64_t parts, const Body& body) {
