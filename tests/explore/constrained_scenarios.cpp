@@ -3,13 +3,11 @@
 #include <functional>
 #include <utility>
 
+#include "platform/clock.hpp"
 #include "scenario.hpp"
-#include "worker/worker.hpp"
 
 namespace filch::explore {
 namespace {
-
-int this_worker_number() { return static_cast<const worker*>(self)->number; }
 
 /// Who has run the nodes of a binary tree, whose children are branches, or tasks of a group.
 class tree {
@@ -27,7 +25,7 @@ class tree {
   void run(std::size_t node) {
     if (node >= owners.size()) return;
     ran_.ran(node);
-    owners[node] = this_worker_number();
+    owners[node] = this_worker();
     results_[node].store(1);
     const std::size_t first = 2 * node + 1;
     if (first >= owners.size()) return;
@@ -79,7 +77,7 @@ void explore_given_to_a_waiter(const options& chosen) {
                     outer_begun.store(true, std::memory_order_release);
                     fork_join([&] { await(inner_begun); },
                               [&] {
-                                check(this_worker_number() == 0, "the branch is not the caller's");
+                                check(this_worker() == 0, "the branch is not the caller's");
                                 inner_begun.store(true, std::memory_order_release);
                               });
                   });

@@ -16,7 +16,7 @@
 #include <filch/platform/work.hpp>
 #include <filch/vm/simulation.hpp>
 
-#include "worker/worker.hpp"
+#include "run_on.hpp"
 
 namespace filch::vm {
 namespace {
@@ -127,14 +127,12 @@ class placement {
   std::vector<int> owners_;
 };
 
-int this_worker_number() { return static_cast<const detail::worker*>(detail::self)->number; }
-
 class runner {
  public:
   explicit runner(std::size_t tasks) : owners_(tasks, -1) {}
 
   void run(const task& t) {
-    owners_[t.id] = this_worker_number();
+    owners_[t.id] = this_worker();
     platform::charge(static_cast<double>(100 + t.id % 7 * 300));
     if (t.children.empty()) return;
     const auto& c = t.children;
@@ -169,19 +167,6 @@ class runner {
   std::vector<int> owners_;
 };
 
-/// Runs the program in a scheduler of so many workers, on a machine of 64 cores.
-template <class F>
-void run_on(int workers, const std::string& policy, F program) {
-  simulation machine(load_machine("4x16", MACHINES_FOLDER), 1, workers);
-  machine.run([&] {
-    options chosen;
-    chosen.workers = workers;
-    chosen.policy = policy;
-    scheduler pool(chosen);
-    pool.run(program);
-  });
-}
-
 /// The first task, in the order of the program, that ran elsewhere than expected; and those around it.
 std::string difference(const task& t, const std::vector<int>& found, const std::vector<int>& expected) {
   if (found[t.id] != expected[t.id]) {
@@ -207,7 +192,7 @@ TEST_P(adws, puts_tasks_where_the_paper_says) {
     std::size_t ids = 0;
     const task root = make_task(dice, 6, ids);
     const placement expected(root, ids, workers);
-    run_on(workers, "adws_nosteal", [&] {
+    run_on(workers, "adws_nosteal", [&](scheduler&) {
       // Each construct of the root is divided anew.
       for (int round = 0; round < 3; ++round) {
         runner found(ids);
@@ -226,16 +211,16 @@ TEST(adws_figures, seven) {
   std::vector<int> inner(16, -1);
   const auto divide = [&](const auto& self, std::size_t node) -> void {
     if (node >= 16) {
-      leaves[node - 16] = this_worker_number();
+      leaves[node - 16] = this_worker();
       return;
     }
-    inner[node] = this_worker_number();
+    inner[node] = this_worker();
     task_group g(2);
     g.run([&] { self(self, 2 * node); }, 1);
     g.run([&] { self(self, 2 * node + 1); }, 1);
     g.wait();
   };
-  run_on(8, "adws_nosteal", [&] { divide(divide, 1); });
+  run_on(8, "adws_nosteal", [&](scheduler&) { divide(divide, 1); });
   EXPECT_THAT(leaves, ElementsAre(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0));
   EXPECT_THAT(std::vector<int>(inner.begin() + 1, inner.end()),
               ElementsAre(0, 4, 0, 6, 4, 2, 0, 7, 6, 5, 4, 3, 2, 1, 0));
@@ -244,9 +229,9 @@ TEST(adws_figures, seven) {
 // Its fib: the last branch is the caller's own, and code before wait() has the rest of the range.
 TEST(adws_figures, what_is_not_spawned_is_the_callers) {
   std::vector<int> owners;
-  run_on(3, "adws_nosteal", [&] {
+  run_on(3, "adws_nosteal", [&](scheduler&) {
     const auto divide = [&](const auto& self, int n) -> void {
-      if (n < 2) return owners.push_back(this_worker_number());
+      if (n < 2) return owners.push_back(this_worker());
       task_group g(3);
       g.run([&] { self(self, n - 1); }, 2);
       self(self, n - 2);
@@ -263,9 +248,8 @@ TEST(adws_figures, weights_of_a_loop) {
   std::vector<double> sums(65);
   for (std::size_t i = 0; i < 64; ++i) sums[i + 1] = sums[i] + (i < 48 ? 1 : 9);
   std::vector<int> owners(64, -1);
-  run_on(8, "adws_nosteal", [&] {
-    parallel_for(
-        std::size_t{0}, std::size_t{64}, [&](std::size_t i) { owners[i] = this_worker_number(); }, weights(sums));
+  run_on(8, "adws_nosteal", [&](scheduler&) {
+    parallel_for(std::size_t{0}, std::size_t{64}, [&](std::size_t i) { owners[i] = this_worker(); }, weights(sums));
   });
   // 192 in all. Half of that, to the nearest iteration, is 93; of that, 46; of that, 23.
   std::vector<double> work(8);
@@ -287,9 +271,9 @@ TEST(adws_figures, weights_of_a_loop) {
 // Rounding in the hints must not give a worker slivers of tasks: 64 equal parts of a whole that is no power of two.
 TEST(adws_figures, equal_parts_have_a_worker_each) {
   std::vector<int> owners(64, -1);
-  run_on(64, "adws_nosteal", [&] {
+  run_on(64, "adws_nosteal", [&](scheduler&) {
     task_group g(0.3 * 64);
-    for (std::size_t i = 0; i < 64; ++i) g.run([&, i] { owners[i] = this_worker_number(); }, 0.3);
+    for (std::size_t i = 0; i < 64; ++i) g.run([&, i] { owners[i] = this_worker(); }, 0.3);
     g.wait();
   });
   for (int i = 0; i < 64; ++i) EXPECT_EQ(owners[static_cast<std::size_t>(i)], 63 - i);
@@ -300,7 +284,7 @@ TEST(adws_locks, may_be_held_across_a_wait) {
   for (const int workers : {2, 3, 8}) {
     bool held = false;
     int ran = 0;
-    run_on(workers, "adws", [&] {
+    run_on(workers, "adws", [&](scheduler&) {
       const auto need_lock = [&] {
         while (held) platform::charge(1000);
       };
@@ -325,7 +309,7 @@ TEST(adws_scale, a_balanced_tree) {
   constexpr double task_s = 5e-6;
   for (const int workers : {7, 16, 64}) {
     double seconds = 0;
-    run_on(workers, "adws", [&] {
+    run_on(workers, "adws", [&](scheduler&) {
       const auto tree = [&](const auto& self, int left) -> void {
         if (left == 0) return platform::charge(task_s * 1e9);
         fork_join([&] { self(self, left - 1); }, [&] { self(self, left - 1); });
@@ -345,7 +329,7 @@ TEST(adws_scale, a_balanced_tree) {
 TEST(adws_scale, wrong_hints) {
   constexpr double task_s = 5e-6;
   double seconds = 0;
-  run_on(64, "adws", [&] {
+  run_on(64, "adws", [&](scheduler&) {
     const auto tree = [&](const auto& self, int left, bool heavy) -> void {
       if (left == 0) return platform::charge((heavy ? 2 : 0.5) * task_s * 1e9);
       fork_join([&] { self(self, left - 1, heavy); }, [&] { self(self, left - 1, heavy); });

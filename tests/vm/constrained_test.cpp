@@ -15,25 +15,10 @@
 #include <filch/platform/work.hpp>
 #include <filch/vm/simulation.hpp>
 
-#include "worker/worker.hpp"
+#include "run_on.hpp"
 
 namespace filch::vm {
 namespace {
-
-int this_worker_number() { return static_cast<const detail::worker*>(detail::self)->number; }
-
-/// Runs the program in a scheduler of so many workers, on a machine of 64 cores.
-template <class F>
-void run_on(int workers, const std::string& policy, F program) {
-  simulation machine(load_machine("4x16", MACHINES_FOLDER), 1, workers);
-  machine.run([&] {
-    options chosen;
-    chosen.workers = workers;
-    chosen.policy = policy;
-    scheduler pool(chosen);
-    pool.run([&] { program(pool); });
-  });
-}
 
 enum class construct : std::uint8_t { fork, group, group_with_total, two_groups, group_in_group, last };
 
@@ -78,7 +63,7 @@ class iteration {
 
  private:
   void run(const task& t) {
-    owners_[t.id] = this_worker_number();
+    owners_[t.id] = this_worker();
     parents_[t.id] = t.parent;
     ++runs_[t.id];
     platform::charge(times_ * static_cast<double>(1000 + (t.id * seed_) % 7 * 3000));
@@ -119,7 +104,7 @@ class iteration {
                 g.run([this, large, &child] { run(child); });
               }
             },
-            [&] { branches_moved_ += this_worker_number() != owners_[t.id] ? 1 : 0; });
+            [&] { branches_moved_ += this_worker() != owners_[t.id] ? 1 : 0; });
         g.wait();
         break;
       }
@@ -245,7 +230,7 @@ TEST(constrained_stealing, shares_loops_in_strict_iterations) {
         fork_join(
             [&] {
               parallel_for(0, 64, [&](int at) {
-                owners[static_cast<std::size_t>(at)] = this_worker_number();
+                owners[static_cast<std::size_t>(at)] = this_worker();
                 fork_join([] { platform::charge(10'000); }, [] { platform::charge(10'000); });
               });
             },

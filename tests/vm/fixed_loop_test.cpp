@@ -14,7 +14,7 @@
 #include <filch/platform/work.hpp>
 #include <filch/vm/simulation.hpp>
 
-#include "worker/worker.hpp"
+#include "run_on.hpp"
 
 namespace filch::vm {
 namespace {
@@ -31,26 +31,19 @@ std::vector<std::string> policies() {
 /// The worker of each iteration.
 std::vector<int> owners_of(int workers, const std::string& policy, std::size_t n) {
   std::vector<int> owners(n, -1);
-  simulation machine(load_machine("4x16", MACHINES_FOLDER), 1, workers);
-  machine.run([&] {
-    options chosen;
-    chosen.workers = workers;
-    chosen.policy = policy;
-    scheduler pool(chosen);
-    pool.run([&] {
-      platform::charge(100'000);  // all others are asleep
-      // Twice: the second time all are awake.
-      for (int round = 0; round < 2; ++round) {
-        std::fill(owners.begin(), owners.end(), -1);
-        parallel_for(
-            std::size_t{0}, n,
-            [&](std::size_t i) {
-              platform::charge(iteration_ns);
-              owners[i] = detail::worker::of_this_thread()->number;
-            },
-            loop::fixed{});
-      }
-    });
+  run_on(workers, policy, [&](scheduler&) {
+    platform::charge(100'000);  // all others are asleep
+    // Twice: the second time all are awake.
+    for (int round = 0; round < 2; ++round) {
+      std::fill(owners.begin(), owners.end(), -1);
+      parallel_for(
+          std::size_t{0}, n,
+          [&](std::size_t i) {
+            platform::charge(iteration_ns);
+            owners[i] = this_worker();
+          },
+          loop::fixed{});
+    }
   });
   return owners;
 }
@@ -98,7 +91,7 @@ TEST(fixed_loops, wait_for_nobody_who_is_busy) {
       other.wait();
     });
   });
-  // 40 us of work, and the patience of 50 us.
+  // 40 us of work, and what a worker spins before it takes the part back.
   EXPECT_GT(took_s, 40e-6);
   EXPECT_LT(took_s, 150e-6);
 }

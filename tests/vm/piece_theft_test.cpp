@@ -12,8 +12,6 @@
 #include <filch/platform/work.hpp>
 #include <filch/vm/simulation.hpp>
 
-#include "worker/worker.hpp"
-
 namespace filch::vm {
 namespace {
 
@@ -42,7 +40,7 @@ TEST_P(piece_theft, the_thief_of_a_long_loop_gets_half_of_it) {
       parallel_for(
           std::size_t{0}, chunks,
           [&](std::size_t) {
-            ++ran[static_cast<const detail::worker*>(detail::self)->number];
+            ++ran[static_cast<std::size_t>(this_worker())];
             platform::charge(chunk_s * 1e9);
           },
           splitting{GetParam().kind, 1});

@@ -14,7 +14,7 @@
 #include <filch/platform/work.hpp>
 #include <filch/vm/simulation.hpp>
 
-#include "worker/worker.hpp"
+#include "run_on.hpp"
 
 namespace filch::vm {
 namespace {
@@ -23,16 +23,10 @@ constexpr double task_s = 5e-6;
 
 void work_for(double seconds) { platform::charge(seconds * 1e9); }
 
-/// Runs the program inside a scheduler on the machine 4x16 or a larger one of that kind. Seconds that it measures.
-double run_on(int workers, const std::function<double()>& program) {
+/// Runs the program inside a scheduler. Seconds that it measures.
+double seconds_on(int workers, const std::function<double()>& program) {
   double seconds = 0;
-  simulation machine(load_machine(workers <= 64 ? "4x16" : "4x64", MACHINES_FOLDER), 1, workers);
-  machine.run([&] {
-    options chosen;
-    chosen.workers = workers;
-    scheduler pool(chosen);
-    pool.run([&] { seconds = program(); });
-  });
+  run_on(workers, "standard", [&](scheduler&) { seconds = program(); });
   return seconds;
 }
 
@@ -44,7 +38,7 @@ double seconds_of(const std::function<void()>& program) {
 
 /// The share of the workers' time that tasks took, which the program runs.
 double efficiency(int workers, std::size_t tasks, const std::function<void()>& program) {
-  const double seconds = run_on(workers, [&] { return seconds_of(program); });
+  const double seconds = seconds_on(workers, [&] { return seconds_of(program); });
   return static_cast<double>(tasks) * task_s / (seconds * workers);
 }
 
@@ -119,7 +113,7 @@ TEST(scale, two_groups_side_by_side_cost_as_much_as_one) {
   const auto fill = [](std::size_t groups) {
     double sum_s = 0;
     for (std::size_t tasks = 3'000; tasks < 5'000; tasks += 100) {
-      sum_s += run_on(2, [groups, tasks] {
+      sum_s += seconds_on(2, [groups, tasks] {
         return seconds_of([groups, tasks] {
           std::vector<std::unique_ptr<task_group>> all;
           for (std::size_t i = 0; i < groups; ++i) all.push_back(std::make_unique<task_group>());
@@ -138,7 +132,7 @@ TEST(scale, two_groups_side_by_side_cost_as_much_as_one) {
 TEST(scale, the_order_of_waits_does_not_matter) {
   constexpr std::size_t groups = 2'000;
   const auto wait_in_order = [](bool newest_first) {
-    return run_on(1, [newest_first] {
+    return seconds_on(1, [newest_first] {
       std::vector<std::unique_ptr<task_group>> all;
       for (std::size_t i = 0; i < groups; ++i) {
         all.push_back(std::make_unique<task_group>());
@@ -160,11 +154,11 @@ TEST(scale, the_order_of_waits_does_not_matter) {
 TEST(scale, reductions_side_by_side_cost_as_much_as_loops) {
   static constexpr int calls = 256;
   static constexpr int leaves = 128;
-  const double loops_s = run_on(64, [] {
+  const double loops_s = seconds_on(64, [] {
     return seconds_of(
         [] { parallel_for(0, calls, [](int) { parallel_for(0, leaves, [](int) { work_for(task_s); }); }); });
   });
-  const double reductions_s = run_on(64, [] {
+  const double reductions_s = seconds_on(64, [] {
     return seconds_of([] {
       parallel_for(0, calls, [](int) {
         const int sum = parallel_reduce(
@@ -193,15 +187,15 @@ participation run_from_sleep(int workers, std::size_t iterations) {
   constexpr double in_time_s = 0.6e-3;
   participation found;
   std::vector<double> begun_s(static_cast<std::size_t>(workers), 1);
-  run_on(workers, [&] {
+  found.seconds = seconds_on(workers, [&] {
     work_for(1e-3);  // everybody falls asleep meanwhile
     const double begin_s = now_s();
     parallel_for(std::size_t{0}, iterations, [&](std::size_t) {
-      double& first_s = begun_s[static_cast<const detail::worker*>(detail::self)->number];
+      double& first_s = begun_s[static_cast<std::size_t>(this_worker())];
       first_s = std::min(first_s, now_s() - begin_s);
       work_for(1e-3);
     });
-    return found.seconds = now_s() - begin_s;
+    return now_s() - begin_s;
   });
   found.by_then =
       static_cast<std::size_t>(std::count_if(begun_s.begin(), begun_s.end(), [&](double s) { return s <= in_time_s; }));

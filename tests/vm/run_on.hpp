@@ -1,0 +1,25 @@
+// Programs of tests on a simulated machine.
+#pragma once
+
+#include <string>
+
+#include <filch/filch.hpp>
+#include <filch/vm/simulation.hpp>
+
+namespace filch::vm {
+
+/// Calls program(scheduler&) inside of a scheduler of so many workers, on a machine of 64 cores, or of 256 where those are
+/// too few.
+template <class Program>
+void run_on(int workers, const std::string& policy, Program program) {
+  simulation machine(load_machine(workers <= 64 ? "4x16" : "4x64", MACHINES_FOLDER), 1, workers);
+  machine.run([&] {
+    options chosen;
+    chosen.workers = workers;
+    chosen.policy = policy;
+    scheduler pool(chosen);
+    pool.run([&] { program(pool); });
+  });
+}
+
+}  // namespace filch::vm
