@@ -55,9 +55,11 @@ inline std::vector<policy_variant> policy_variants() {
   std::vector<policy_variant> all;
   for (const auto& c : combinations()) {
     if (c.policy == "standard") continue;      // today the same as lace with transitive
-    if (c.policy == "hierarchical") continue;  // hierarchical_test.cpp: lace, where workers are not bound
-    if (c.policy == "constrained") continue;   // constrained_test.cpp: lace, outside of repeated parts
     if (c.policy == "adws_nosteal") continue;  // adws_test.cpp: what is here waits for thieves
+    // lace, where workers are not bound, and outside of repeated parts; what they add has tests of its own
+    // (hierarchical_test.cpp, constrained_test.cpp).
+    const bool as_lace = c.policy == "hierarchical" || c.policy == "constrained";
+    if (as_lace && !full_product_wanted()) continue;
     std::vector<std::string> joins{std::string(c.default_join)};
     for (const auto join : c.joins) {
       if (join != c.default_join) joins.emplace_back(join);

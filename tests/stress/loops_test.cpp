@@ -270,11 +270,12 @@ TEST_P(loops, random_programs_from_two_threads_at_once) {
 }
 
 TEST_P(loops, many_short_loops_in_a_row) {
+  const std::size_t most = tests::full_product_wanted() ? 400 : 200;
   scheduler s(GetParam().options());
   tests::wake(s);
   for (const named_way& way : tests::ways_for(GetParam().policy)) {
     s.run([&] {
-      for (std::size_t n = 0; n < 200; ++n) {
+      for (std::size_t n = 0; n < most; ++n) {
         const std::size_t size = n % 20;
         account runs(size);
         parallel_for(std::size_t{0}, size, [&](std::size_t i) { runs.ran(i); }, way.how);
@@ -296,7 +297,7 @@ TEST_P(loops, another_thread_stops) {
     for (std::size_t round = 0; round < 5; ++round) {
       std::stop_source source;
       std::atomic<bool> begun = false;
-      account runs(2'000);
+      account runs(tests::full_product_wanted() ? 20'000 : 2'000);
       std::thread stopper([&] {
         while (!begun) std::this_thread::yield();
         source.request_stop();
@@ -462,6 +463,7 @@ TEST_P(safe_loops, need_no_more_stack_the_longer_they_are) {
   // waits may be a few calls deeper, as many as there are halvings; not as many as there are iterations.
   constexpr std::uintptr_t enough = std::uintptr_t{128} << 10;
   const int n = tests::full_product_wanted() ? 50'000 : 8'000;
+  const int rounds = tests::full_product_wanted() ? 3 : 2;
   static thread_local std::uintptr_t first = 0;
   std::atomic<std::uintptr_t> deepest = 0;
   const auto measure = [&] {
@@ -474,7 +476,7 @@ TEST_P(safe_loops, need_no_more_stack_the_longer_they_are) {
   scheduler s(GetParam().options());
   tests::wake(s);
   for (const named_way& way : tests::ways_for(GetParam().policy)) {
-    for (int round = 0; round < 2; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       s.run([&] { parallel_for(0, n, [&](int) { measure(); }, way.how); });
     }
     ASSERT_LT(deepest, enough) << way;
