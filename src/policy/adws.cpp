@@ -44,15 +44,10 @@ bool adws::may_take(const steal_range& in, const worker& thief, const worker& vi
 
 worker* adws::choose(worker& thief, const steal_range& in) const noexcept {
   if (in.is_root()) return any_other(thief);
-  if (!in.contains(thief.number)) return nullptr;
-  const std::uint64_t others = in.left() - in.right();
-  if (others == 0) return nullptr;
-  const auto drawn = in.right() + static_cast<std::uint32_t>(((thief.random() >> 32) * others) >> 32);
-  return &thief.common.team[drawn < thief.number ? drawn : drawn + 1];
+  return in.contains(thief.number) ? draw_other(thief, in.right(), in.left() + 1) : nullptr;
 }
 
 bool adws::acquire(worker& w) noexcept {
-  if (w.run_given(w)) return true;
   if (!steals_) return false;
   if (steal_range_ref told = w.box.told()) w.steals = std::move(told);
   steal_range* const current = w.steals ? w.steals.get() : everybody_.get();

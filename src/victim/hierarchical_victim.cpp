@@ -36,10 +36,7 @@ neighbours nearest(const worker& w, std::uint32_t levels) noexcept {
 
 worker* hierarchical_victim::choose(worker& thief) const noexcept {
   const neighbours in = nearest(thief, thief.search.next_attempt() / attempts_);
-  const std::uint64_t others = in.end - in.begin - 1;
-  if (others == 0) return nullptr;
-  const auto drawn = in.begin + static_cast<std::uint32_t>(((thief.random() >> 32) * others) >> 32);
-  return &thief.common.team[drawn < thief.number ? drawn : drawn + 1];
+  return draw_other(thief, in.begin, in.end);
 }
 
 }  // namespace filch::detail

@@ -1,6 +1,8 @@
 // Whom to ask for work.
 #pragma once
 
+#include <cstdint>
+
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -15,5 +17,9 @@ class victim_selector {
   /// The worker that `thief` shall try next, never itself; null when it is alone.
   [[nodiscard]] virtual worker* choose(worker& thief) const noexcept = 0;
 };
+
+/// One of the workers [begin, end), of which `thief` is one, at random; never itself, null if there is no other. Upper bits
+/// scaled to the range: no division, and no bias worth speaking of below 2^16 workers.
+[[nodiscard]] worker* draw_other(worker& thief, std::uint32_t begin, std::uint32_t end) noexcept;
 
 }  // namespace filch::detail
