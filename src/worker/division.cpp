@@ -102,9 +102,9 @@ given_task* give_to(worker& w, worker& to, const task_place& place, const void* 
 }
 
 void deliver(given_task& g) noexcept {
-  // A part of a loop that is not divided by ranges is its worker's, too.
-  const bool is_undivided = g.place.range.left == 0 && g.place.path.trace == nullptr;
-  g.to.box.put(g, crosses_workers(g.place.range) || is_undivided);
+  // A part of a static loop is its worker's alone, as a search root is.
+  const bool is_of_static_loop = !g.place.is_known();
+  g.to.box.put(g, crosses_workers(g.place.range) || is_of_static_loop);
   g.giver.common.sleepers.deliver(g.to);
   // After [IB1]: one of the two sees the other.
   if (g.to.common.policy.waits_run_given() && g.to.wait.dozing.load(std::memory_order_seq_cst)) {  // [AT4]
@@ -193,8 +193,9 @@ class given_wait : public waiting_worker {
     if (run_given() || (given_.stays && given_.place.path.trace != nullptr && run_own(w_))) return true;
     w_.counted.waiting.begin();
     if (any_begun([&](lineage by) { return w_.common.policy.help(w_, by, nullptr); })) return true;
-    // Who waits for a part of a static loop has nothing better to do than to wait for its worker.
-    return given_.place.range.left != 0 && platform::now_ns() - since_ns_ > take_back_ns && take_back();
+    // Who waits for a part of a static loop, or for what a trace gives, has nothing better to do than to wait for its
+    // worker.
+    return given_.place.is_by_range() && platform::now_ns() - since_ns_ > take_back_ns && take_back();
   }
 
   bool interrupt() noexcept {

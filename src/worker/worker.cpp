@@ -205,6 +205,8 @@ bool worker::run_given(worker& of) noexcept {
   return run_given(of, [this](const worker& giver) { common.sleepers.end_search(*this, &giver); });
 }
 
+// Without room for an entry, too: nobody else may run what was given to a worker where nothing is stolen. What is begun
+// then is not listed, and helped by nobody.
 bool worker::run_given_in_wait() noexcept {
   return run_given(*this, [](const worker& /*giver*/) {});
 }

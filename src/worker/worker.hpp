@@ -328,6 +328,7 @@ class worker : public worker_core {
   std::uint64_t seed_;
 
  public:
+  // At the end: constant, looked at by thieves that find nothing, and on no line that the rest is arranged by.
   const platform::worker_place location;  ///< any thread: which other workers are near
 };
 

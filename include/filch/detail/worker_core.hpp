@@ -47,8 +47,10 @@ struct task_place {
   worker_range range;
   task_path path;
 
+  /// Is the task one of those that are divided by ranges?
+  [[nodiscard]] bool is_by_range() const noexcept { return range.left != 0; }
   /// Do constructs of the task ask where its children go?
-  [[nodiscard]] bool is_known() const noexcept { return range.left != 0 || path.trace != nullptr; }
+  [[nodiscard]] bool is_known() const noexcept { return is_by_range() || path.trace != nullptr; }
 };
 
 /// Consecutive tasks of one group on a task stack, in spawn order. A group has one run while it is the innermost, and
