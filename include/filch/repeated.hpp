@@ -71,7 +71,7 @@ class FILCH_API repeated {
   /// workers, the trace begins anew.
   /// @return what f returns.
   /// @throws what f throws; then the iteration counts for nothing.
-  /// @par Complexity with other policies one virtual call. With `constrained` each fork takes some 50 ns more, and the
+  /// @par Complexity with other policies one virtual call. With `constrained` each fork takes some 60 ns more, and the
   ///      end of each iteration that is not strict a time proportional to the number of stolen tasks.
   /// @par Thread safety see above; a thread outside of every scheduler runs f in `scheduler::default_scheduler()`.
   template <class F>
