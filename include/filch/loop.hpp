@@ -32,7 +32,8 @@ struct splitting {
 
 /// How much work the iterations of a loop do: a hint, which policy `adws` divides the workers by. Entry i is the work of
 /// all iterations before the i-th, in any unit; so there is one more than iterations, and none is less than the one before
-/// it. The list has to exist as long as the loop runs.
+/// it. Of a range of two dimensions, "iterations" are its rows, of three its pages. The list has to exist as long as the
+/// loop runs.
 struct weights {
   explicit weights(std::span<const double> of_all_before) noexcept : sums(of_all_before) {}
   std::span<const double> sums;

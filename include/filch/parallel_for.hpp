@@ -16,6 +16,7 @@
 #include <filch/detail/loop_blocks.hpp>
 #include <filch/detail/run_loop.hpp>
 #include <filch/detail/shapes.hpp>
+#include <filch/detail/weight_sums.hpp>
 #include <filch/fork_join.hpp>
 #include <filch/loop.hpp>
 
@@ -47,23 +48,12 @@ loop_status run_interval(First first, Last last, Body& body, splitting how, cons
 
 template <class Range, class Body>
 loop_status run_range(const Range& range, Body& body, splitting how, const std::stop_token* stop) {
-  if constexpr (requires { detail::shape_of(range); }) {
+  if constexpr (shaped_range<Range>) {
     return run_loop(block_of(shape_of(range), body), with_grain(how, grain_of(range)), stop);
   } else {
     if (how.kind != loop_kind::inherited && self != &foreign_worker) check_kind(*self, how.kind);
     run_halves(range, body, stop);
     return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
-  }
-}
-
-/// Looks whether the list is one for so many iterations.
-inline void check_weights(weights hints, std::uint64_t iterations) {
-  const auto& sums = hints.sums;
-  if (sums.size() <= iterations) reject_weights(sums.size(), iterations);
-  if constexpr (checks) {
-    for (std::size_t i = 0; i < iterations; ++i) {
-      if (!(sums[i] <= sums[i + 1])) reject_weight(i, sums[i], sums[i + 1]);
-    }
   }
 }
 
@@ -94,9 +84,9 @@ void parallel_for(First first, Last last, Body&& body, splitting how = {}) {
 template <class First, class Last, class Body>
   requires detail::loop_bounds<First, Last>
 void parallel_for(First first, Last last, Body&& body, weights hints) {
-  const auto block = detail::block_of(detail::shape_of(first, last), body);
-  detail::check_weights(hints, block.size());
-  detail::run_loop(block, {}, nullptr, hints.sums.data());
+  const auto shape = detail::shape_of(first, last);
+  const detail::weight_sums sums(shape, hints);
+  detail::run_loop(detail::block_of(shape, body), {}, nullptr, &sums);
 }
 
 /// The same for every `step`-th integer: first, first + step, and so on, below last.
@@ -126,6 +116,16 @@ void parallel_for(First first, Last last, Step step, Body&& body, splitting how 
 template <splittable_range Range, class Body>
 void parallel_for(const Range& range, Body&& body, splitting how = {}) {
   detail::run_range(range, body, how, nullptr);
+}
+/// The same with hints of how much work the iterations do: of a blocked_range of two dimensions, its rows; of three, its
+/// pages.
+/// @throws std::invalid_argument if the list is shorter than the range; in builds that check contracts, if it does not
+///         grow.
+template <detail::shaped_range Range, class Body>
+void parallel_for(const Range& range, Body&& body, weights hints) {
+  const auto shape = detail::shape_of(range);
+  const detail::weight_sums sums(shape, hints);
+  detail::run_loop(detail::block_of(shape, body), {.grain = detail::grain_of(range)}, nullptr, &sums);
 }
 
 /// The same loops, which end early once a stop is requested: iterations that have not begun by then may be skipped.

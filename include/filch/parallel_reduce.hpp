@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/run_loop.hpp>
 #include <filch/detail/shapes.hpp>
+#include <filch/detail/weight_sums.hpp>
 #include <filch/fork_join.hpp>
 #include <filch/scheduler.hpp>
 
@@ -32,12 +34,17 @@ inline std::uint64_t leaf_size(std::uint64_t n, std::uint64_t grain) noexcept {
 /// boxed.
 inline constexpr std::size_t most_on_stack = 1024;
 
+inline std::optional<weight_sums> of_every(const weight_sums* hints, std::uint64_t numbers) noexcept {
+  return hints == nullptr ? std::nullopt : std::optional(hints->of_every(numbers));
+}
+
 /// make_leaf() makes what makes the value of a leaf: where it is kept, since copies of what has just been written cost.
 template <class T, class MakeLeaf, class Combine>
-[[gnu::always_inline]] inline T reduce_shared(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine) {
+[[gnu::always_inline]] inline T reduce_shared(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine,
+                                              const weight_sums* hints) {
   reduction_result<T> result(leaves);
   const reduction_block<T, decltype(make_leaf()), Combine> block{make_leaf(), combine, result};
-  run_loop(block, {});
+  run_loop(block, {}, nullptr, hints);
   return result.take();
 }
 
@@ -54,24 +61,27 @@ T reduce_node(tree_node node, std::uint64_t leaves, const Leaf& leaf, const Comb
 
 /// More leaves than workers share: they share nodes of the same tree.
 template <class T, class Leaf, class Combine>
-[[gnu::noinline]] T reduce_nodes(std::uint64_t leaves, const Leaf& leaf, const Combine& combine) {
+[[gnu::noinline]] T reduce_nodes(std::uint64_t leaves, const Leaf& leaf, const Combine& combine,
+                                 const weight_sums* hints) {
   const std::uint64_t size = std::bit_ceil(leaves / most_leaves + 1);
+  const std::optional<weight_sums> of_nodes = of_every(hints, size);
   const auto node = [&](std::uint64_t i) -> T { return reduce_node<T>({i * size, size}, leaves, leaf, combine); };
-  return reduce_shared<T>((leaves - 1) / size + 1, [&] { return node; }, combine);
+  return reduce_shared<T>((leaves - 1) / size + 1, [&] { return node; }, combine, of_nodes ? &*of_nodes : nullptr);
 }
 
 template <class T, class MakeLeaf, class Combine>
-[[gnu::always_inline]] inline T reduce_leaves(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine) {
+[[gnu::always_inline]] inline T reduce_leaves(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine,
+                                              const weight_sums* hints) {
   if constexpr (sizeof(T) > most_on_stack) {
     using box = std::unique_ptr<T>;
     const auto leaf = make_leaf();
     const auto boxed_leaf = [&](std::uint64_t i) { return std::make_unique<T>(leaf(i)); };
     const auto boxed_combine = [&](box a, box b) { return std::make_unique<T>(combine(std::move(*a), std::move(*b))); };
-    return std::move(*reduce_leaves<box>(leaves, [&] { return boxed_leaf; }, boxed_combine));
+    return std::move(*reduce_leaves<box>(leaves, [&] { return boxed_leaf; }, boxed_combine, hints));
   } else {
     if (leaves > most_leaves) [[unlikely]]
-      return reduce_nodes<T>(leaves, make_leaf(), combine);
-    return reduce_shared<T>(leaves, make_leaf, combine);
+      return reduce_nodes<T>(leaves, make_leaf(), combine, hints);
+    return reduce_shared<T>(leaves, make_leaf, combine, hints);
   }
 }
 
@@ -122,15 +132,39 @@ struct single_iterations {
 /// n > 0. make_sums() as above.
 template <class T, class MakeSums, class Combine>
 [[gnu::always_inline]] inline T reduce_iterations(std::uint64_t n, std::uint64_t grain, const MakeSums& make_sums,
-                                                  const Combine& combine) {
+                                                  const Combine& combine, const weight_sums* hints) {
   using sums = decltype(make_sums());
   const std::uint64_t size = leaf_size(n, grain);
-  if (size == 1) return reduce_leaves<T>(n, [&] { return single_iterations<T, sums>{make_sums()}; }, combine);
+  if (size == 1) return reduce_leaves<T>(n, [&] { return single_iterations<T, sums>{make_sums()}; }, combine, hints);
   const sums held = make_sums();
+  const std::optional<weight_sums> of_leaves = of_every(hints, size);
   const auto leaf = [&](std::uint64_t i) -> T {
     return held.interval(i * size, i * size + std::min(n - i * size, size));
   };
-  return reduce_leaves<T>(n / size + (n % size != 0 ? 1 : 0), [&] { return leaf; }, combine);
+  return reduce_leaves<T>(
+      n / size + (n % size != 0 ? 1 : 0), [&] { return leaf; }, combine, of_leaves ? &*of_leaves : nullptr);
+}
+
+/// Parts of a range; not empty.
+template <class T, class Shape, class Body, class Combine>
+T reduce_parts(const Shape& shape, std::uint64_t grain, const T& identity, const Body& body, const Combine& combine,
+               const weight_sums* hints) {
+  using sums = range_sums<T, Shape, Body>;
+  return reduce_iterations<T>(shape.size(), grain, [&] { return sums{shape, identity, body}; }, combine, hints);
+}
+
+/// Single items.
+template <class T, class First, class Last, class Value, class Combine>
+[[gnu::always_inline]] inline T reduce_items(First first, Last last, const T& init, const Value& value,
+                                             const Combine& combine, std::size_t grain, const weight_sums* hints) {
+  const std::uint64_t n = shape_of(first, last).size();
+  if (n == 0) return init;
+  using shape = decltype(shape_of(first, last));
+  using held = held_body<const Value, by_value<Value, decltype(std::declval<shape>().item(0))>>;
+  using sums = item_sums<T, shape, held, Combine>;
+  return combine(T(init),
+                 reduce_iterations<T>(
+                     n, grain, [&] { return sums{shape_of(first, last), held(value), combine}; }, combine, hints));
 }
 
 /// Any splittable range: the tree is that of its halves.
@@ -163,14 +197,19 @@ T reduce_halves(Range range, const T& identity, const Body& body, const Combine&
 template <splittable_range Range, class T, class Body, class Combine>
 T parallel_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine) {
   if (range.empty()) return identity;
-  if constexpr (requires { detail::shape_of(range); }) {
-    const auto shape = detail::shape_of(range);
-    using sums = detail::range_sums<T, std::remove_const_t<decltype(shape)>, Body>;
-    return detail::reduce_iterations<T>(
-        shape.size(), detail::grain_of(range), [&] { return sums{shape, identity, body}; }, combine);
+  if constexpr (detail::shaped_range<Range>) {
+    return detail::reduce_parts<T>(detail::shape_of(range), detail::grain_of(range), identity, body, combine, nullptr);
   } else {
     return detail::reduce_halves<T>(range, identity, body, combine);
   }
+}
+/// The same with hints of how much work the iterations do; as for parallel_for.
+template <detail::shaped_range Range, class T, class Body, class Combine>
+T parallel_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine, weights hints) {
+  const auto shape = detail::shape_of(range);
+  const detail::weight_sums sums(shape, hints);
+  if (range.empty()) return identity;
+  return detail::reduce_parts<T>(shape, detail::grain_of(range), identity, body, combine, &sums);
 }
 
 /// Combines `init` and value(i) for every i in [first, last), or value(*i) for random-access iterators.
@@ -181,14 +220,14 @@ template <class First, class Last, class T, class Value, class Combine = std::pl
   requires detail::loop_bounds<First, Last>
 [[gnu::always_inline]] inline T parallel_reduce(First first, Last last, const T& init, const Value& value,
                                                 const Combine& combine = {}, std::size_t grain = 0) {
-  const std::uint64_t n = detail::shape_of(first, last).size();
-  if (n == 0) return init;
-  using shape = decltype(detail::shape_of(first, last));
-  using held = detail::held_body<const Value, detail::by_value<Value, decltype(std::declval<shape>().item(0))>>;
-  using sums = detail::item_sums<T, shape, held, Combine>;
-  return combine(T(init),
-                 detail::reduce_iterations<T>(
-                     n, grain, [&] { return sums{detail::shape_of(first, last), held(value), combine}; }, combine));
+  return detail::reduce_items<T>(first, last, init, value, combine, grain, nullptr);
+}
+/// The same with hints of how much work the iterations do; as for parallel_for.
+template <class First, class Last, class T, class Value, class Combine>
+  requires detail::loop_bounds<First, Last>
+T parallel_reduce(First first, Last last, const T& init, const Value& value, const Combine& combine, weights hints) {
+  const detail::weight_sums sums(detail::shape_of(first, last), hints);
+  return detail::reduce_items<T>(first, last, init, value, combine, 0, &sums);
 }
 
 }  // namespace filch

@@ -1,6 +1,7 @@
 // What loops call off their fast path: docs/protocols/loops.md.
 #include <algorithm>
 #include <mutex>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <filch/detail/loop_share.hpp>
 #include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/run_loop.hpp>
+#include <filch/detail/weight_sums.hpp>
 
 #include "loop/carve.hpp"
 #include "loop/eager.hpp"
@@ -78,16 +80,19 @@ bool wait_for_pieces(worker& w, loop_share& f, work_share* adopter) noexcept {
 
 /// So many of the iterations from low on have that share of the work of all until high.
 std::uint64_t iterations_with(const loop_state& whole, std::uint64_t low, std::uint64_t high, double share) noexcept {
-  const double* const sums = whole.weights;
-  if (sums == nullptr || !(sums[low] < sums[high])) {
+  const weight_sums* const sums = whole.weights;
+  if (sums == nullptr || !(sums->before(low) < sums->before(high))) {
     // To the nearest; of two equally near, whatever the last bits say, down.
     constexpr double tie_down = 0.5 - 1e-6;
     return static_cast<std::uint64_t>(static_cast<double>(high - low) * share + tie_down);
   }
-  const double aim = sums[low] + share * (sums[high] - sums[low]);
-  const double* const above = std::lower_bound(sums + low, sums + high, aim);
-  const bool is_below_nearer = above != sums + low && aim - above[-1] <= *above - aim;
-  return static_cast<std::uint64_t>(above - (sums + low)) - (is_below_nearer ? 1 : 0);
+  const double aim = sums->before(low) + share * (sums->before(high) - sums->before(low));
+  const auto all = std::views::iota(low, high);
+  const auto is_below = [&](std::uint64_t i) { return sums->before(i) < aim; };
+  const std::uint64_t above =
+      low + static_cast<std::uint64_t>(std::ranges::partition_point(all, is_below) - all.begin());
+  const bool is_below_nearer = above != low && aim - sums->before(above - 1) <= sums->before(above) - aim;
+  return above - low - (is_below_nearer ? 1 : 0);
 }
 
 /// With fewer chunks left, of which each takes a microsecond or some, a loop is at its end about as soon without a worker
@@ -240,10 +245,10 @@ left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
   return nullptr;
 }
 
-void reject_weights(std::uint64_t entries, std::uint64_t iterations) {
+void reject_weights(std::uint64_t entries, std::uint64_t items, const char* of) {
   throw std::invalid_argument("filch: a list of " + std::to_string(entries) + " weights for a loop of " +
-                              std::to_string(iterations) + " iterations; give " + std::to_string(iterations + 1) +
-                              ", each the work of all iterations before");
+                              std::to_string(items) + " " + of + "; give " + std::to_string(items + 1) +
+                              ", each the work of all " + of + " before");
 }
 
 void reject_weight(std::uint64_t at, double before, double after) {

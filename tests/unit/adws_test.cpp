@@ -160,6 +160,60 @@ TEST(work_hints, of_loops_are_lists_that_are_long_enough) {
   }
 }
 
+// Reductions, and ranges of two and three dimensions, where the list is for the rows and the pages.
+TEST(work_hints, of_reductions_and_rectangles) {
+  for (const std::string policy : {"standard", "adws", "adws_nosteal"}) {
+    scheduler pool(chosen(policy, 3));
+    pool.run([&] {
+      std::vector<double> sums(101);
+      for (std::size_t i = 0; i < 100; ++i) sums[i + 1] = sums[i] + static_cast<double>(i % 7);
+      const weights hints(sums);
+      EXPECT_EQ(parallel_reduce(0, 100, 1L, [](int i) { return static_cast<long>(i); }, std::plus<>(), hints), 4951);
+      const auto add = [](const blocked_range<int>& part, long sum) {
+        for (int i = part.begin(); i < part.end(); ++i) sum += i;
+        return sum;
+      };
+      EXPECT_EQ(parallel_reduce(blocked_range(0, 100), 0L, add, std::plus<>(), hints), 4950);
+      for (const int columns : {0, 1, 3, 1000}) {
+        std::vector<int> ran(static_cast<std::size_t>(100 * columns));
+        const auto visit = [&](int row, int column) { ++ran[static_cast<std::size_t>(row * columns + column)]; };
+        const blocked_range2d plane(0, 100, 0, columns);
+        parallel_for(
+            plane,
+            [&](const auto& part) {
+              for (int i = part.rows().begin(); i < part.rows().end(); ++i) {
+                for (int j = part.cols().begin(); j < part.cols().end(); ++j) visit(i, j);
+              }
+            },
+            hints);
+        EXPECT_THAT(ran, testing::Each(1));
+        const auto cells = [](const auto& part, std::size_t n) { return n + part.rows().size() * part.cols().size(); };
+        EXPECT_EQ(parallel_reduce(plane, std::size_t{0}, cells, std::plus<>(), hints), ran.size());
+        std::atomic<std::size_t> cuboid = 0;
+        parallel_for(
+            blocked_range3d(0, 100, 0, 3, 0, columns),
+            [&](const auto& part) { cuboid += part.pages().size() * part.rows().size() * part.cols().size(); }, hints);
+        EXPECT_EQ(cuboid, 3 * ran.size());
+      }
+      const auto error_of = [&](const auto& loop) -> std::string {
+        try {
+          loop();
+          return "none";
+        } catch (const std::invalid_argument& error) {
+          return error.what();
+        }
+      };
+      EXPECT_EQ(error_of([&] { parallel_for(blocked_range2d(0, 101, 0, 5), [](const auto&) { FAIL(); }, hints); }),
+                "filch: a list of 101 weights for a loop of 101 rows; give 102, each the work of all rows before");
+      EXPECT_THAT(error_of([&] { parallel_reduce(0, 101, 0, [](int i) { return i; }, std::plus<>(), hints); }),
+                  testing::HasSubstr("101 iterations; give 102"));
+      EXPECT_THAT(
+          error_of([&] { parallel_for(blocked_range3d(0, 101, 0, 5, 0, 5), [](const auto&) { FAIL(); }, hints); }),
+          testing::HasSubstr("101 pages; give 102"));
+    });
+  }
+}
+
 class placed : public testing::TestWithParam<int> {};
 
 // All constructs inside of each other, each task where division has put it.

@@ -117,7 +117,7 @@ void expect_one_tree_of_many_leaves() {
   const auto make_leaf = [] { return [](std::uint64_t i) { return Kind::leaf(i); }; };
   scheduler two({.workers = 2});
   for (const std::uint64_t leaves : {1, 2047, 2048, 2049, 4095, 4096, 4097, 7777, 32'769, 65'536, 70'001}) {
-    const auto found = two.run([&] { return reduce_leaves<value>(leaves, make_leaf, combine); });
+    const auto found = two.run([&] { return reduce_leaves<value>(leaves, make_leaf, combine, nullptr); });
     ASSERT_EQ(found, defined<Kind>(0, leaves)) << leaves << " leaves";
   }
 }
@@ -138,7 +138,8 @@ TEST(reduction_tree, gives_up_the_values_of_a_node_that_fails) {
   };
   const auto combine = [](std::string a, const std::string& /*b*/) { return a; };
   scheduler two({.workers = 2});
-  EXPECT_THROW(two.run([&] { return reduce_leaves<std::string>(100'000, make_leaf, combine); }), std::runtime_error);
+  EXPECT_THROW(two.run([&] { return reduce_leaves<std::string>(100'000, make_leaf, combine, nullptr); }),
+               std::runtime_error);
 }
 
 TEST(reduction_tree, names_nodes_by_their_largest) {

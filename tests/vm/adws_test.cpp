@@ -268,6 +268,61 @@ TEST(adws_figures, weights_of_a_loop) {
   EXPECT_EQ(owners[53], 3);
 }
 
+// The same work as above, of other loops: by the hints, each of eight workers has an eighth of it, to the nearest item.
+TEST(adws_figures, weights_of_reductions_and_rectangles) {
+  constexpr std::size_t items = 6400;
+  const auto work_of = [](std::size_t i) { return i < items / 4 * 3 ? 1.0 : 9.0; };
+  std::vector<double> sums(items + 1);
+  for (std::size_t i = 0; i < items; ++i) sums[i + 1] = sums[i] + work_of(i);
+  const weights hints(sums);
+  std::vector<double> work;
+  const auto note = [&](std::size_t low, std::size_t high, double share) {
+    for (std::size_t i = low; i < high; ++i) work[static_cast<std::size_t>(this_worker())] += share * work_of(i);
+  };
+  const auto in_an_eighth = [&](const std::string& what, const std::function<void()>& loop) {
+    work.assign(8, 0);
+    run_on(8, "adws_nosteal", [&](scheduler&) { loop(); });
+    // A leaf of a reduction has four items. Half of a half of a half: three times to the nearest.
+    EXPECT_THAT(work, testing::Each(testing::DoubleNear(sums.back() / 8, 1.75 * 4 * 9))) << what;
+  };
+  const auto add = std::plus<>();
+  using rows = blocked_range2d<std::size_t>;
+  using pages = blocked_range3d<std::size_t>;
+  in_an_eighth("parallel_reduce of items", [&] {
+    const auto value = [&](std::size_t i) { return note(i, i + 1, 1), 1; };
+    EXPECT_EQ(parallel_reduce(std::size_t{0}, items, 0, value, add, hints), items);
+  });
+  in_an_eighth("parallel_reduce of a range", [&] {
+    const auto value = [&](const auto& part, std::size_t n) {
+      return note(part.begin(), part.end(), 1), n + part.size();
+    };
+    EXPECT_EQ(parallel_reduce(blocked_range(std::size_t{0}, items), std::size_t{0}, value, add, hints), items);
+  });
+  in_an_eighth("parallel_for over rows", [&] {
+    parallel_for(rows(0, items, 0, 10), [&](const rows& r) { note(r.rows().begin(), r.rows().end(), 1); }, hints);
+  });
+  in_an_eighth("parallel_for over pages", [&] {
+    parallel_for(
+        pages(0, items, 0, 5, 0, 10),
+        [&](const pages& p) { note(p.pages().begin(), p.pages().end(), static_cast<double>(p.rows().size()) / 5); },
+        hints);
+  });
+  // Few rows: columns are cut into bands, so that each worker has a part of one.
+  work.assign(8, 0);
+  const std::vector<double> two_rows{5, 6, 9};
+  run_on(8, "adws_nosteal", [&](scheduler&) {
+    parallel_for(
+        rows(0, 2, 0, 4096),
+        [&](const rows& r) {
+          for (std::size_t row = r.rows().begin(); row < r.rows().end(); ++row) {
+            work[static_cast<std::size_t>(this_worker())] += (row == 0 ? 1 : 3) * static_cast<double>(r.cols().size());
+          }
+        },
+        weights(two_rows));
+  });
+  EXPECT_THAT(work, testing::Each(testing::DoubleNear(4096 * 4 / 8, 1.75 * 3 * 32)));
+}
+
 // Rounding in the hints must not give a worker slivers of tasks: 64 equal parts of a whole that is no power of two.
 TEST(adws_figures, equal_parts_have_a_worker_each) {
   std::vector<int> owners(64, -1);

@@ -27,6 +27,7 @@
 
 namespace filch::detail {
 
+class weight_sums;
 struct loop_state;
 
 /// Where the part of a loop came from that a worker begins to run.
@@ -46,7 +47,7 @@ struct loop_state {
   const std::stop_token* stop;
   loop_kind kind;  ///< not `inherited`
   bool grain_given;
-  const double* weights = nullptr;  ///< sums of hints, see filch::weights; null: none
+  const weight_sums* weights = nullptr;  ///< null: none
   /// Iterations from here on need not run: the lowest one that threw, or 0 after a stop. [LW1] relaxed: a hint to end
   /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
   platform::atomic<std::uint64_t> cut_at{nowhere};
@@ -117,11 +118,6 @@ FILCH_API [[gnu::noinline]] bool continue_loop(worker_core& w, loop_share& f) no
 /// range first; of a loop of kind `fixed`, among all.
 FILCH_API [[gnu::cold, gnu::noinline]] void run_divided(worker_core& w, loop_state& whole, std::uint64_t low,
                                                         std::uint64_t high, part_origin origin) noexcept;
-
-/// Throws std::invalid_argument: the list has no entry for the end of a loop of so many iterations; or, in builds that
-/// check contracts, it does not grow.
-FILCH_API [[noreturn, gnu::cold]] void reject_weights(std::uint64_t entries, std::uint64_t iterations);
-FILCH_API [[noreturn, gnu::cold]] void reject_weight(std::uint64_t at, double before, double after);
 
 /// Notes the exception in flight, which iteration `at` threw, and drops what is left of the share.
 FILCH_API [[gnu::cold, gnu::noinline]] void fail_loop(worker_core& w, loop_share& f, std::uint64_t at) noexcept;

@@ -203,7 +203,7 @@ std::uint64_t run_at_once(worker_core& w, const Block& block, std::uint64_t size
 /// `how` in two words: a struct with padding would be read back from memory before all of it is there.
 template <class Block>
 loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint64_t grain, const std::stop_token* stop,
-                   const double* weights) {
+                   const weight_sums* weights) {
   if (kind != loop_kind::inherited) [[unlikely]] {
     check_kind(w, kind);
   } else {
@@ -238,7 +238,7 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
 template <class Block>
 [[gnu::always_inline]] inline loop_status run_loop(const Block& block, splitting how,
                                                    const std::stop_token* stop = nullptr,
-                                                   const double* weights = nullptr) {
+                                                   const weight_sums* weights = nullptr) {
   if (self == &foreign_worker) [[unlikely]] {
     return scheduler::default_scheduler().run([&] { return run_on(*self, block, how.kind, how.grain, stop, weights); });
   }

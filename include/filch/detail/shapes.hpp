@@ -36,6 +36,11 @@ class index_shape {
   index_shape(Value first, Step step, std::uint64_t n) : first_(first), step_(step), n_(n) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return n_; }
+  // Of all shapes: what the items of the outermost dimension are called, how many there are, and how many numbers of an
+  // item follow each other.
+  static constexpr const char* items = "iterations";
+  [[nodiscard]] std::uint64_t outermost() const noexcept { return n_; }
+  [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
 
   /// Where the numbers are counted: integers in the user's own type, as a serial loop would. One that is computed from
   /// its number may wrap around, as far as the compiler knows, and loops over such integers are not vectorised.
@@ -102,6 +107,9 @@ class range_shape {
   explicit range_shape(const range& r) : range_(r) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return range_.size(); }
+  static constexpr const char* items = "iterations";
+  [[nodiscard]] std::uint64_t outermost() const noexcept { return size(); }
+  [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
   /// Calls visit(part) for the parts that [low, high) consists of; `at` is where it is.
   template <class Visit>
   void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& /*at*/, Visit&& visit) const {
@@ -148,6 +156,9 @@ class rectangle_shape {
         empty_(r.empty()) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : height_ * bands_.count(); }
+  static constexpr const char* items = "rows";
+  [[nodiscard]] std::uint64_t outermost() const noexcept { return height_; }
+  [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
   template <class Visit>
   void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at, Visit&& visit) const {
     for (at = low; at != high;) {
@@ -179,6 +190,9 @@ class cuboid_shape {
         empty_(r.empty()) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : depth_ * height_ * bands_.count(); }
+  static constexpr const char* items = "pages";
+  [[nodiscard]] std::uint64_t outermost() const noexcept { return depth_; }
+  [[nodiscard]] std::uint64_t inside() const noexcept { return height_; }
   template <class Visit>
   void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at, Visit&& visit) const {
     for (at = low; at != high;) {
@@ -247,6 +261,10 @@ template <class Page, class Row, class Column>
 auto shape_of(const blocked_range3d<Page, Row, Column>& range) {
   return cuboid_shape<Page, Row, Column>(range);
 }
+
+/// A range whose shape is known. Of others it is known how to halve them.
+template <class Range>
+concept shaped_range = requires(const Range& range) { shape_of(range); };
 
 template <class Value>
 std::size_t grain_of(const blocked_range<Value>& range) {
