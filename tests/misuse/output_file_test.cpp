@@ -1,11 +1,12 @@
 #include "output_file.hpp"
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+
+#include "temporary_folder.hpp"
 
 namespace filch::cli {
 namespace {
@@ -15,22 +16,16 @@ namespace fs = std::filesystem;
 // A folder of its own for each test.
 class output_file_test : public testing::Test {
  protected:
-  output_file_test() {
-    std::string name = (fs::temp_directory_path() / "output_file_test.XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~output_file_test() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return (folder_.location() / name).string(); }
 
   static std::string content(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_), {}); }
+  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_.location()), {}); }
 
-  fs::path folder_;
+  const tests::temporary_folder folder_;
 };
 
 TEST_F(output_file_test, creates_the_file_when_it_writes_and_nothing_else) {
@@ -58,7 +53,7 @@ TEST_F(output_file_test, writes_through_a_link) {
 }
 
 TEST_F(output_file_test, refuses_a_folder_a_missing_folder_and_no_name) {
-  EXPECT_THROW(output_file(folder_.string()), std::invalid_argument);
+  EXPECT_THROW(output_file(folder_.location().string()), std::invalid_argument);
   EXPECT_THROW(output_file(path("missing/result")), std::invalid_argument);
   EXPECT_THROW(output_file(""), std::invalid_argument);
 }

@@ -1,10 +1,11 @@
 #include "platform/cgroup.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "temporary_folder.hpp"
 
 namespace filch::platform {
 namespace {
@@ -12,19 +13,10 @@ namespace {
 /// A system's file tree, made up.
 class cgroup : public testing::Test {
  protected:
-  cgroup() { std::filesystem::create_directories(root_); }
-  ~cgroup() override { std::filesystem::remove_all(root_); }
-  cgroup(const cgroup&) = delete;
-  cgroup& operator=(const cgroup&) = delete;
+  void write(const std::string& path, const std::string& text) const { static_cast<void>(folder_.write(path, text)); }
 
-  void write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-
-  const std::filesystem::path root_ =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("filch_cgroup_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const tests::temporary_folder folder_;
+  const std::filesystem::path& root_ = folder_.location();
 };
 
 TEST_F(cgroup, no_groups_no_quota) { EXPECT_EQ(cgroup_quota(root_), 0); }

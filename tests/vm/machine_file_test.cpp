@@ -1,6 +1,5 @@
 #include "vm/machine/machine_file.hpp"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -10,15 +9,17 @@
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "temporary_folder.hpp"
+
 namespace filch::platform::vm {
 namespace {
 
+using filch::tests::temporary_folder;
 using nlohmann::json;
 using testing::AllOf;
 using testing::Contains;
@@ -31,28 +32,6 @@ using testing::StartsWith;
 using path = std::filesystem::path;
 
 const path machines = MACHINES_FOLDER;
-
-/// A folder that is there as long as this object.
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string name = testing::TempDir() + "machine_file_XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-    path_ = name;
-  }
-  ~temporary_folder() { std::filesystem::remove_all(path_); }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-
-  [[nodiscard]] path write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
-  }
-  [[nodiscard]] const path& location() const { return path_; }
-
- private:
-  path path_;
-};
 
 std::string complaint_about(const std::string& machine, const path& folder = machines) {
   try {

@@ -13,6 +13,7 @@
 #include <filch/vm/simulation.hpp>
 
 #include "reproduction_values.hpp"
+#include "temporary_folder.hpp"
 #include "workload_choice.hpp"
 
 namespace filch::cli {
@@ -39,23 +40,21 @@ std::string experiment_with(const std::string& part = "", const std::string& oth
 class reproduction_file : public testing::Test {
  protected:
   reproduction load(const std::string& text, std::string_view scale = "small") {
-    std::ofstream(path_) << text;
-    return load_reproduction(path_, scale);
+    return load_reproduction(folder_.write("made_up.json", text), scale);
   }
 
   std::string error_of(const std::string& text) {
     try {
       load(text);
     } catch (const std::runtime_error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(path_.string()));
+      EXPECT_THAT(error.what(), HasSubstr((folder_.location() / "made_up.json").string()));
       return error.what();
     }
     return "none";
   }
 
  private:
-  fs::path path_ = fs::path(testing::TempDir()) /
-                   (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".json");
+  const tests::temporary_folder folder_;
 };
 
 TEST_F(reproduction_file, is_read) {
@@ -310,7 +309,7 @@ TEST(reproduction, files_can_be_run_at_both_scales) {
 }
 
 TEST(reproduction, no_papers_are_an_error) {
-  EXPECT_THROW(load_papers(fs::path(testing::TempDir()) / "nowhere"), std::runtime_error);
+  EXPECT_THROW(load_papers(tests::temporary_folder().location() / "nowhere"), std::runtime_error);
 }
 
 }  // namespace
