@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <iostream>
 #include <numeric>
+#include <optional>
+#include <ostream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -17,6 +22,13 @@
 #include <filch/vm/simulation.hpp>
 
 #include "run_on.hpp"
+#include "worker/inbox.hpp"
+#include "worker/piece_pool.hpp"
+#include "worker/steal_range.hpp"
+#include "worker/task_state.hpp"
+#include "worker/team.hpp"
+#include "worker/worker.hpp"
+#include "worker/worker_range.hpp"
 
 namespace filch::vm {
 namespace {
@@ -129,12 +141,22 @@ class placement {
 
 class runner {
  public:
-  explicit runner(std::size_t tasks) : owners_(tasks, -1) {}
+  explicit runner(
+      std::size_t tasks, std::function<void()> watch = [] {})
+      : owners_(tasks, -1), watch_(std::move(watch)) {}
 
   void run(const task& t) {
     owners_[t.id] = this_worker();
+    watch_();
     platform::charge(static_cast<double>(100 + t.id % 7 * 300));
-    if (t.children.empty()) return;
+    watch_();
+    if (!t.children.empty()) run_construct(t);
+    watch_();
+  }
+  [[nodiscard]] const std::vector<int>& owners() const { return owners_; }
+
+ private:
+  void run_construct(const task& t) {
     const auto& c = t.children;
     switch (t.how) {
       case construct::fork:
@@ -161,10 +183,9 @@ class runner {
         break;
     }
   }
-  [[nodiscard]] const std::vector<int>& owners() const { return owners_; }
 
- private:
   std::vector<int> owners_;
+  std::function<void()> watch_;
 };
 
 /// The first task, in the order of the program, that ran elsewhere than expected; and those around it.
@@ -183,7 +204,162 @@ std::string difference(const task& t, const std::vector<int>& found, const std::
   return {};
 }
 
+/// What the paper's lemmas and theorems (section 4.2.3) say, at the moment of the call. All workers of the simulated machine
+/// stand still somewhere, be it in the middle of an operation; so nothing here may load an atomic, which would let them
+/// go on. Empty: they hold.
+std::string broken_lemma(const detail::team& all, std::uint32_t workers) {
+  std::vector<int> may_give(workers, -1);  // to that worker
+  std::vector<int> search_roots(workers);  // that were given to that worker, and are not joined
+  for (std::uint32_t j = 0; j < workers; ++j) {
+    const detail::worker& w = all[j];
+    detail::worker_range range = w.place.range;
+    for (const detail::given_task* g = w.given; g != nullptr; g = g->older) {
+      // What has been given is not the giver's any more.
+      range.left = std::min(range.left, std::max(range.right, g->place.range.right));
+      if (!detail::crosses_workers(g->place.range)) continue;
+      // Lemma 3, and so Theorem 2.
+      if (++search_roots[g->to.number] > 1) return "two search roots are worker " + std::to_string(g->to.number) + "'s";
+    }
+    if (!w.diverts || !detail::crosses_workers(range)) continue;
+    for (std::uint64_t i = detail::worker_at(range.right) + 1; i <= detail::worker_at(range.left - 1); ++i) {
+      // Lemmas 1 and 2, and so Theorem 1.
+      if (const int other = std::exchange(may_give[i], static_cast<int>(j)); other != -1) {
+        return "workers " + std::to_string(other) + " and " + std::to_string(j) + " may both give to worker " +
+               std::to_string(i);
+      }
+    }
+  }
+  return {};
+}
+
+const detail::team& this_team() { return detail::worker::of_this_thread()->common.team; }
+
 class adws : public testing::TestWithParam<int> {};
+
+TEST_P(adws, keeps_the_lemmas_of_the_paper) {
+  const int workers = GetParam();
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    std::mt19937_64 dice(seed);
+    std::size_t ids = 0;
+    const task root = make_task(dice, 6, ids);
+    std::string broken;
+    std::size_t looks = 0;
+    runner program(ids, [&] {
+      ++looks;
+      if (broken.empty()) broken = broken_lemma(this_team(), static_cast<std::uint32_t>(workers));
+    });
+    for (const char* const join : {"transitive", "migrated"}) {
+      run_on(workers, options{.policy = "adws_nosteal", .join = join}, [&](scheduler&) {
+        for (int round = 0; round < 3; ++round) program.run(root);
+      });
+      ASSERT_EQ(broken, "") << "seed " << seed << ", join " << join;
+    }
+    ASSERT_EQ(looks, 3 * 2 * 3 * ids);
+  }
+}
+
+TEST(adws_lemmas, are_seen_to_be_broken) {
+  run_on(4, "adws_nosteal", [&](scheduler&) {
+    task_group g(4);
+    g.run(
+        [&] {
+          const detail::team& all = this_team();
+          EXPECT_EQ(broken_lemma(all, 4), "");
+          for (const std::uint32_t who : {0U, 1U}) {
+            all[who].diverts = true;
+            all[who].place.range = {.right = who * detail::one_worker, .left = 3 * detail::one_worker};
+          }
+          EXPECT_EQ(broken_lemma(all, 4), "workers 0 and 1 may both give to worker 2");
+          for (const std::uint32_t who : {0U, 1U}) {
+            all[who].diverts = false;
+            all[who].place.range = {};
+          }
+        },
+        1);
+    g.wait();
+  });
+}
+
+struct interval {
+  std::uint32_t right;
+  std::uint32_t left;
+  friend bool operator==(const interval&, const interval&) = default;
+  friend std::ostream& operator<<(std::ostream& out, interval i) {
+    return out << '[' << i.right << ", " << i.left << ']';
+  }
+};
+
+/// From which workers that worker may take; none, if no steal range around what it ran last is active.
+std::optional<interval> active_range_of(std::uint32_t worker) {
+  const detail::worker& w = this_team()[worker];
+  const detail::steal_range* const active = w.steals ? w.steals->outermost_active() : nullptr;
+  if (active == nullptr) return std::nullopt;
+  return interval{active->right(), active->left()};
+}
+
+// Figure 10: of 12 workers [0, j], [j, k] and [k, 11] are active, with j = 4 and k = 7 in two of them each. [0, j] has two
+// parts below it, [0, i] and [i, j], of which one has ended: so theirs count no more.
+TEST(adws_figures, active_steal_ranges) {
+  constexpr double short_ns = 2e5;
+  constexpr double long_ns = 2e7;
+  std::vector<std::optional<interval>> searching(12);
+  std::vector<std::optional<interval>> at_work(12);
+  std::vector<std::optional<interval>> later(12);
+  std::vector<std::optional<interval>> after(12);
+  const auto look = [](std::vector<std::optional<interval>>& into) {
+    for (std::uint32_t i = 0; i < into.size(); ++i) into[i] = active_range_of(i);
+  };
+  // Eight tasks for each worker.
+  const auto leaves = [](double workers, double ns) {
+    task_group g(workers);
+    const int count = static_cast<int>(8 * workers);
+    for (int i = 0; i < count; ++i) g.run([ns] { platform::charge(ns); }, workers / count);
+    g.wait();
+  };
+  run_on(12, "adws", [&](scheduler&) {
+    task_group g(12);
+    g.run([&] { leaves(4.5, long_ns); }, 4.5);
+    look(searching);
+    g.run([&] { leaves(3, long_ns); }, 3);
+    g.run(
+        [&] {
+          task_group inner(4.5);
+          inner.run([&] { leaves(2.25, short_ns); }, 2.25);
+          inner.run(
+              [&] {
+                task_group last(2.25);
+                last.run([&] { platform::charge(long_ns); }, 1.25);
+                last.run(
+                    [&] {
+                      platform::charge(short_ns);
+                      look(at_work);  // all have begun, and none has ended
+                      platform::charge(long_ns);
+                      look(later);
+                    },
+                    1);
+                last.wait();
+              },
+              2.25);
+          inner.wait();
+        },
+        4.5);
+    g.wait();
+    platform::charge(long_ns);
+    look(after);
+  });
+  for (const std::uint32_t w : {1U, 2U, 3U}) EXPECT_EQ(later[w], (interval{0, 4})) << "worker " << w;
+  for (const std::uint32_t w : {5U, 6U}) EXPECT_EQ(later[w], (interval{4, 7})) << "worker " << w;
+  for (const std::uint32_t w : {8U, 9U, 10U, 11U}) EXPECT_EQ(later[w], (interval{7, 11})) << "worker " << w;
+  // Of two of them.
+  EXPECT_THAT(later[4], testing::AnyOf(interval{0, 4}, interval{4, 7}));
+  EXPECT_THAT(later[7], testing::AnyOf(interval{4, 7}, interval{7, 11}));
+  // Before the part [i, j] has ended, it is one of its own.
+  EXPECT_THAT(at_work[0], testing::AnyOf(std::nullopt, interval{0, 2}));
+  EXPECT_EQ(at_work[3], (interval{2, 4}));
+  // While the root is divided nobody takes anything; in the end there is nothing but the root's.
+  for (const auto& none : searching) EXPECT_EQ(none, std::nullopt);
+  for (std::uint32_t w = 0; w < 12; ++w) EXPECT_EQ(after[w], (interval{0, 11})) << "worker " << w;
+}
 
 TEST_P(adws, puts_tasks_where_the_paper_says) {
   const int workers = GetParam();
