@@ -29,12 +29,24 @@ class generator {
     left_ = 3 + dice_.below(most_.statements - 2);
     work_ = most_.work;
     p_.body = some(1 + dice_.below(3), 0);
+    if (p_.seed % 5 == 0 || p_.seed % 7 == 0) add_hints(p_.body);
     return std::move(p_);
   }
 
  private:
   /// Numbers of programs mean what they meant before there were others.
   static constexpr int first_policies = 9;
+
+  /// Of their own dice, so that the rest of a program is what it was before there were hints.
+  void add_hints(block& statements) const {
+    for (node& n : statements) {
+      const auto drawn = static_cast<int>(mix(p_.seed, static_cast<std::uint64_t>(n.id)) % 128);
+      if (n.what == kind::fork || n.what == kind::run || n.what == kind::loop || n.what == kind::reduce) {
+        n.hint = drawn < 64 ? drawn % (n.what == kind::fork ? 64 : 8) : 0;
+      }
+      for (block& part : n.parts) add_hints(part);
+    }
+  }
 
   void divide(options& o) const {
     o.policy = p_.seed % 2 == 0 ? "adws" : "adws_nosteal";

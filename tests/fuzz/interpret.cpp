@@ -230,21 +230,30 @@ class task_closure {
   std::array<std::byte, Bytes> padding_;
 };
 
+template <class F>
+void add(task_group& group, F&& f, const record& r) {
+  if (const int work = r.task->hint; work != 0) {
+    group.run(std::forward<F>(f), work);
+  } else {
+    group.run(std::forward<F>(f));
+  }
+}
+
 template <class Closure>
 void add_copy(task_group& group, record* r) {
   const Closure c(r);
-  group.run(c);
+  add(group, c, *r);
 }
 
 void add_task(task_group& group, record* r) {
   using enum closure;
   switch (closure(r->task->way)) {
     case plain:
-      return group.run([r] { r->perform(); });
+      return add(group, [r] { r->perform(); }, *r);
     case counted:
-      return group.run(task_closure<8, true>(r));
+      return add(group, task_closure<8, true>(r), *r);
     case large:
-      return group.run(task_closure<200, true>(r));
+      return add(group, task_closure<200, true>(r), *r);
     case copying:
       return add_copy<task_closure<8, true>>(group, r);
     case copying_large:
@@ -343,6 +352,9 @@ std::uint64_t machine::fork(const node& n, std::uint64_t x, const at& here) {
     case 2:
       if (n.flag) {
         parallel_invoke(into(0), into(1));
+      } else if (has_hints(n)) {
+        const work hints{static_cast<double>(n.hint / 8), static_cast<double>(n.hint % 8)};
+        std::tie(v[0], v[1]) = fork_join(hints, part(0), part(1));
       } else {
         std::tie(v[0], v[1]) = fork_join(part(0), part(1));
       }
@@ -373,31 +385,42 @@ std::uint64_t machine::loop(const node& n, std::uint64_t x, const at& here) {
     const int k = static_cast<int>(i);
     values[static_cast<std::size_t>(k)].store(run_block(n.parts[0], inside(here, x, k, k)));
   };
-  switch (index(n.chain)) {
-    case index::ints:
-      parallel_for(0, n.count, body, how);
-      break;
-    case index::sizes:
-      parallel_for(std::size_t{0}, static_cast<std::size_t>(n.count), body, how);
-      break;
-    case index::range:
-      parallel_for(
-          blocked_range<int>(0, n.count, how.grain),
-          [&](const blocked_range<int>& part) {
-            for (int i = part.begin(); i != part.end(); ++i) body(i);
-          },
-          how);
-      break;
-    case index::steps:
-      parallel_for(0, 3 * n.count, 3, [&](int i) { body(i / 3); }, how);
+  const auto over = [&](const auto& way_or_hints) {
+    switch (index(n.chain)) {
+      case index::ints:
+        return parallel_for(0, n.count, body, way_or_hints);
+      case index::sizes:
+        return parallel_for(std::size_t{0}, static_cast<std::size_t>(n.count), body, way_or_hints);
+      case index::range:
+        return parallel_for(
+            blocked_range<int>(0, n.count, how.grain),
+            [&](const blocked_range<int>& part) {
+              for (int i = part.begin(); i != part.end(); ++i) body(i);
+            },
+            way_or_hints);
+      case index::steps:
+        return parallel_for(0, 3 * n.count, 3, [&](int i) { body(i / 3); }, how);
+    }
+  };
+  if (has_weights(n)) {
+    const std::vector<double> sums = weights_of(n);
+    over(weights(sums));
+  } else {
+    over(how);
   }
   return combined(values);
 }
 
 std::uint64_t machine::reduce(const node& n, std::uint64_t x, const at& here) {
-  const affine all = parallel_reduce(
-      0, n.count, affine{}, [&](int k) { return affine::of(run_block(n.parts[0], inside(here, x, k, k))); },
-      [](const affine& f, const affine& g) { return f * g; }, static_cast<std::size_t>(n.grain));
+  const auto value = [&](int k) { return affine::of(run_block(n.parts[0], inside(here, x, k, k))); };
+  const auto compose = [](const affine& f, const affine& g) { return f * g; };
+  affine all;
+  if (has_weights(n)) {
+    const std::vector<double> sums = weights_of(n);
+    all = parallel_reduce(0, n.count, affine{}, value, compose, weights(sums));
+  } else {
+    all = parallel_reduce(0, n.count, affine{}, value, compose, static_cast<std::size_t>(n.grain));
+  }
   return mix(all.factor, all.shift);
 }
 
@@ -477,13 +500,13 @@ std::uint64_t machine::group(const node& n, std::uint64_t x, const at& here) {
   at in = with(here, part_of(x, 0));
   in.scopes = &own;
   if (place(n.way) == place::heap || place(n.way) == place::shared) {
-    const auto held = std::make_unique<task_group>();
+    const auto held = std::make_unique<task_group>(total_of(n));
     own.group = held.get();
     result = run_block(n.parts[0], in);
   } else {
     std::optional<task_group> held;
     own.storage = &held;
-    if (place(n.way) != place::late) own.group = &held.emplace();
+    if (place(n.way) != place::late) own.group = &held.emplace(total_of(n));
     result = run_block(n.parts[0], in);
   }
   const expectation& expected = expected_at(x, n);
@@ -497,7 +520,7 @@ std::uint64_t machine::group(const node& n, std::uint64_t x, const at& here) {
 
 void machine::run_task(const node& n, std::uint64_t x, const at& here) {
   const scope& s = scope_of(n, here);
-  if (n.what == kind::make && s.group == nullptr) s.group = &s.storage->emplace();
+  if (n.what == kind::make && s.group == nullptr) s.group = &s.storage->emplace(total_of(s.what));
   if (n.what == kind::make || s.group == nullptr) return;
   auto* const r = new record{&n, this, {&s, x, here.i, here.parallel + 1, here.tasks + 1}};
   s.add(r);

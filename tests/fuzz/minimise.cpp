@@ -67,11 +67,13 @@ bool simplify(block& in, std::size_t k, int way) {
       return n.what == kind::toss && put(n.count, -1);
     case 12:
       return (n.what == kind::work || n.what == kind::fork) && put(n.count, 0);
+    case 13:
+      return put(n.hint, 0);
     default:
       return false;
   }
 }
-constexpr int ways = 13;
+constexpr int ways = 14;
 
 bool simplify_options(program& p, int way) {
   const auto put = [](auto& field, const auto& value) { return std::exchange(field, value) != value; };

@@ -59,7 +59,7 @@ class printer {
         return print_loop(n, d, own);
       case kind::reduce:
         print_lambda("parallel_reduce(0, " + number(n.count) + ", affine{}, [&](int " + own + ")", n.parts[0], d, own,
-                     ", compose, " + number(n.grain) + ");");
+                     ", compose, " + (has_weights(n) ? weights_in_words(n) : number(n.grain)) + ");");
         return;
       case kind::scan:
         return line(d, "scan_" + number(n.count) + "_numbers(" + number(n.grain) + ");");
@@ -110,7 +110,8 @@ class printer {
       line(d, "{");
       line(++d, "std::unique_lock hold(mutex" + number(n.count) + ", std::defer_lock);");
     }
-    line(d, n.flag ? "parallel_invoke(" : "fork_join(");
+    const std::string hints = has_hints(n) ? "work{" + number(n.hint / 8) + ", " + number(n.hint % 8) + "}, " : "";
+    line(d, n.flag ? "parallel_invoke(" : "fork_join(" + hints);
     for (std::size_t k = 0; k < n.parts.size(); ++k) {
       const char* const after = k + 1 == n.parts.size() ? ");" : ",";
       if (k == 0 && n.count != 0) {
@@ -127,20 +128,21 @@ class printer {
 
   void print_group(const node& n, int d, const std::string& i) {
     const std::string name = named('g', n.id);
+    const std::string total = number(static_cast<int>(total_of(n)));
     line(d, "{");
     switch (place(n.way)) {
       case place::stack:
       case place::misused:
-        line(d + 1, "task_group " + name + "_;");
+        line(d + 1, "task_group " + name + "_(" + total + ".0);");
         break;
       case place::late:
-        line(d + 1,
-             "std::optional<task_group> " + name + ";  // below, " + name + "_ is *" + name + ", if it is there");
+        line(d + 1, "std::optional<task_group> " + name + ";  // below, " + name + "_ is *" + name +
+                        ", if it is there; its total: " + total);
         break;
       case place::heap:
       case place::shared:
-        line(d + 1,
-             "const auto " + name + " = std::make_unique<task_group>();  task_group& " + name + "_ = *" + name + ";");
+        line(d + 1, "const auto " + name + " = std::make_unique<task_group>(" + total + ".0);  task_group& " + name +
+                        "_ = *" + name + ";");
     }
     print_block(n.parts[0], d + 1, i);
     line(d, "}");
@@ -150,19 +152,23 @@ class printer {
     const std::string capture = closure(n.way) == closure::plain   ? "[=]"
                                 : closure(n.way) == closure::large ? "[=, large]"
                                                                    : "[=, small]";
-    if (n.parts.size() == 1) return print_lambda(group_of(n) + "run(" + capture, n.parts[0], d, i, ");");
+    const std::string work = n.hint != 0 ? ", " + number(n.hint) : "";
+    if (n.parts.size() == 1) return print_lambda(group_of(n) + "run(" + capture, n.parts[0], d, i, work + ");");
     line(d, "{");
     print_lambda("const on_copy copied([=]", n.parts[1], d + 1, i, ");  // its copy constructor calls that");
     const std::string kind_of = closure(n.way) == closure::copying ? "[=, copied]" : "[=, copied, move_may_throw]";
     print_lambda("const auto task = " + kind_of, n.parts[0], d + 1, i, ";");
-    line(d + 1, group_of(n) + "run(task);");
+    line(d + 1, group_of(n) + "run(task" + work + ");");
     line(d, "}");
   }
 
+  static std::string weights_in_words(const node& n) { return "weights(sums_of(i -> i % " + number(n.hint + 1) + "))"; }
+
   void print_loop(const node& n, int d, const std::string& own) {
-    const std::string how = "splitting{loop_kind(" + number(n.way) + ") /* " +
-                            (n.way == 0 ? "inherited" : std::string(name_of(loop_kind(n.way)))) + " */, " +
-                            number(n.grain) + "}";
+    const std::string how = has_weights(n) ? weights_in_words(n)
+                                           : "splitting{loop_kind(" + number(n.way) + ") /* " +
+                                                 (n.way == 0 ? "inherited" : std::string(name_of(loop_kind(n.way)))) +
+                                                 " */, " + number(n.grain) + "}";
     switch (index(n.chain)) {
       case index::ints:
         return print_lambda("parallel_for(0, " + number(n.count) + ", [&](int " + own + ")", n.parts[0], d, own,

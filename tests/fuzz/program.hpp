@@ -62,6 +62,7 @@ struct node {
   int way = 0;
   bool flag = false;
   bool quiet = false;  ///< of a group: its tasks throw nothing
+  int hint = 0;        ///< of how much work there is; 0: none (see hints below)
   std::vector<block> parts = {};
 };
 
@@ -136,6 +137,23 @@ struct affine {
     return {g.factor * f.factor, g.factor * f.shift + g.shift};
   }
 };
+
+/// Hints: of a fork of two parts, work{hint / 8, hint % 8}; of a loop or reduction, weights 0 to `hint` by turns; of a
+/// task that is a statement of the group's own block, its work. The group's total is the sum of those.
+inline double total_of(const node& group) {
+  int total = 0;
+  for (const node& n : group.parts[0]) total += n.what == kind::run && n.group == group.id ? n.hint : 0;
+  return total;
+}
+inline bool has_weights(const node& loop) {
+  return loop.hint != 0 && (loop.what == kind::reduce || (loop.way == 0 && index(loop.chain) != index::steps));
+}
+inline bool has_hints(const node& fork) { return fork.hint != 0 && fork.parts.size() == 2 && !fork.flag; }
+inline std::vector<double> weights_of(const node& loop) {
+  std::vector<double> sums{0};
+  for (int i = 0; i < loop.count; ++i) sums.push_back(sums.back() + i % (loop.hint + 1));
+  return sums;
+}
 
 /// The items of a bag or an adaptive task: link `link` of a chain, numbered so that its leaf and the next follow.
 struct item {

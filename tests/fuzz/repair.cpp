@@ -115,6 +115,7 @@ class repairs {
   }
 
   verdict repair_statement(node& n, const rules& at) {
+    if (!wanted_.has("hints")) n.hint = 0;
     switch (n.what) {
       case kind::work:
       case kind::scan:
@@ -203,6 +204,14 @@ class repairs {
     return verdict::keep;
   }
 
+  /// What is added elsewhere than in the group's own block, nobody has counted.
+  static void drop_hints(block& statements, int group) {
+    for (node& n : statements) {
+      if (n.what == kind::run && n.group == group) n.hint = 0;
+      for (block& part : n.parts) drop_hints(part, group);
+    }
+  }
+
   verdict repair_group(node& n, const rules& at) {
     if (!wanted_.has("groups")) return verdict::unwrap;
     const auto where = place(n.way);
@@ -218,6 +227,9 @@ class repairs {
     rules in = at;
     in.groups.push_back({&n});
     repair_block(n.parts[0], in);
+    for (node& inner : n.parts[0]) {
+      for (block& part : inner.parts) drop_hints(part, n.id);
+    }
     const bool ended = !n.parts[0].empty() && n.parts[0].back().what == kind::wait && n.parts[0].back().group == n.id;
     if (!wanted_.has("destroy") && !ended) {
       node wait{.what = kind::wait, .id = p_.ids, .group = n.id};
@@ -277,9 +289,10 @@ void repair(program& p, const features& wanted) { repairs(p, wanted).run(); }
 
 const std::vector<std::string_view>& features::names() {
   static const std::vector<std::string_view> all{
-      "forks",  "groups",  "groups_late", "groups_outer", "groups_heap", "groups_shared", "cancel",     "destroy",
-      "loops",  "sorts",   "bags",        "chains",       "adaptive",    "exceptions",    "unwinding",  "schedulers",
-      "guests", "outside", "locks",       "copies",       "recursion",   "small_stacks",  "interrupts", "misuse"};
+      "forks",        "groups",     "groups_late", "groups_outer", "groups_heap", "groups_shared", "cancel",
+      "destroy",      "loops",      "sorts",       "bags",         "chains",      "adaptive",      "exceptions",
+      "unwinding",    "schedulers", "guests",      "outside",      "locks",       "copies",        "recursion",
+      "small_stacks", "interrupts", "hints",       "misuse"};
   return all;
 }
 
