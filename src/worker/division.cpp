@@ -113,7 +113,7 @@ void deliver(given_task& g) noexcept {
 }
 
 /// Puts the task of a private slot into that worker's inbox. False: there is no memory.
-bool give(worker& w, slot& s, worker& to, const task_place& place, const void* family) noexcept {
+bool give_task(worker& w, slot& s, worker& to, const task_place& place, const void* family) noexcept {
   given_task* const g = give_to(w, to, place, family);
   if (g == nullptr) return false;
   g->s = &s;
@@ -140,7 +140,7 @@ run_result run_traced(task& t, run_by who) {
 void place_task(worker& w, slot& s, const task_path& path, const void* family) noexcept {
   if (w.split.load() > &s) return;  // an interrupt has offered it
   if (worker* const to = path.trace->place_of(path.id, w)) {
-    if (give(w, s, *to, {.range = {}, .path = path}, family)) return;
+    if (give_task(w, s, *to, {.range = {}, .path = path}, family)) return;
   }
   traced_task& traced = w.traced_at(s);
   traced.run.store(s.run.load());
@@ -325,7 +325,7 @@ double division::cut_off_at_boundary() noexcept {
 bool division::give(slot& s) noexcept {
   auto& w = static_cast<worker&>(w_);
   const busy_section here(w);
-  return w.split.load() <= &s && detail::give(w, s, owner_of_child(), child_, family_);
+  return w.split.load() <= &s && give_task(w, s, owner_of_child(), child_, family_);
 }
 
 void division::offer_rest(slot& s) noexcept {

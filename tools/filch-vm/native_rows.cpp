@@ -38,7 +38,7 @@ std::optional<statistics> counters_of(const json& row, std::size_t runs) {
   return sum;
 }
 
-result_row row_of(const json& row, configuration config) {
+result_row result_of(const json& row, configuration config) {
   config.workers = row.at("workers");
   if (config.runner == bench::runner::filch) {
     config.join = row.at("join");
@@ -101,7 +101,7 @@ std::vector<result_row> native_rows(const std::string& workload, const std::vect
     if (found == all.end()) {
       throw std::runtime_error(fmt::format("'filch bench' gave no row of {} on {}", workload, describe(config)));
     }
-    rows.push_back(row_of(*found, config));
+    rows.push_back(result_of(*found, config));
   }
   return rows;
 }
