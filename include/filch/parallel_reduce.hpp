@@ -229,5 +229,10 @@ T parallel_reduce(First first, Last last, const T& init, const Value& value, con
   const detail::weight_sums sums(detail::shape_of(first, last), hints);
   return detail::reduce_items<T>(first, last, init, value, combine, 0, &sums);
 }
+template <class First, class Last, class T, class Value>
+  requires detail::loop_bounds<First, Last>
+T parallel_reduce(First first, Last last, const T& init, const Value& value, weights hints) {
+  return parallel_reduce(first, last, init, value, std::plus<>(), hints);
+}
 
 }  // namespace filch
