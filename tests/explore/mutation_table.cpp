@@ -1,10 +1,10 @@
 #include "mutation_table.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
@@ -44,9 +44,10 @@ std::vector<table_row> read_table(const std::string& file) {
   return rows;
 }
 
-void write_table(std::vector<table_row> rows, double seconds, const std::string& file) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const table_row& a, const table_row& b) { return place_of(a) < place_of(b); });
+void write_table(const std::vector<table_row>& rows, double seconds, const std::string& file) {
+  // Those of one place stay in their order.
+  std::multimap<decltype(place_of(rows[0])), const table_row*> by_place;
+  for (const table_row& row : rows) by_place.emplace(place_of(row), &row);
   std::ofstream out(file);
   out << "# What happens when a memory order is weakened\n\n"
          "Made by `filch_explore --mutations`; not to be edited. Each memory order of the scheduler that is stronger "
@@ -57,8 +58,8 @@ void write_table(std::vector<table_row> rows, double seconds, const std::string&
   out << "|\n";
   for (std::size_t i = 0; i < titles.size(); ++i) out << "|---";
   out << "|\n";
-  for (const table_row& row : rows) {
-    for (std::string table_row::* const column : columns) out << "| " << row.*column << ' ';
+  for (const auto& [place, row] : by_place) {
+    for (std::string table_row::* const column : columns) out << "| " << row->*column << ' ';
     out << "|\n";
   }
   if (!out.flush()) throw std::runtime_error("filch_explore: cannot write '" + file + "'");

@@ -27,6 +27,6 @@ struct table_row {
 
 /// Writes the rows in the order of their places.
 /// @throws std::runtime_error when the file cannot be written.
-void write_table(std::vector<table_row> rows, double seconds, const std::string& file);
+void write_table(const std::vector<table_row>& rows, double seconds, const std::string& file);
 
 }  // namespace filch::explore
