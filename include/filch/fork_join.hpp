@@ -181,7 +181,16 @@ struct branch_of<G> {
 /// What a cold path is given of a callable, and what it returns: few bytes in registers, so that the path that is not
 /// cold needs no memory for them.
 template <class F>
-using handed_over = std::conditional_t<!std::is_reference_v<F> && fits_into_slot<std::remove_cv_t<F>>, F, F&&>;
+struct handed_over_as {
+  using type = std::conditional_t<fits_into_slot<std::remove_cv_t<F>>, F, F&&>;
+};
+template <class F>
+struct handed_over_as<F&> {  // perhaps to a function, which has no size
+  using type = F&;
+};
+template <class F>
+using handed_over = typename handed_over_as<F>::type;
+
 template <class F, class G>
 struct both_results {
   result_of<F> first;
