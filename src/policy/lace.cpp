@@ -11,9 +11,6 @@
 namespace filch::detail {
 namespace {
 
-/// For tasks, of which each may be all that is left to do, so many workers are woken at once at most.
-constexpr unsigned most_woken = 2;
-
 /// An owner that looks later than that after it was asked is in long tasks. Beside it an offer costs nothing, and it is
 /// about what a thief spends before it falls asleep.
 constexpr std::int64_t late_ns = 50'000;
@@ -93,7 +90,7 @@ void lace::answer(worker& w, offered_parts what) noexcept {
   if (const std::uint32_t left = private_tasks(w); left != 0 && (all || parts == 0) && what == offered_parts::all) {
     const std::uint32_t shared = all ? left : part.all_stolen ? 1 : (left + 1) / 2;
     share(w, shared);
-    parts = std::max(parts, std::min(shared, most_woken));
+    parts = std::max(parts, std::min(shared, sleepers::most_woken));
   }
   part.looked = parts == 0;
   if (parts == 0) {

@@ -293,6 +293,8 @@ bool injector::acquire(worker& w) noexcept {
   if (t == nullptr) return false;
   w.occupied();
   w.common.sleepers.end_search(w);
+  // What came with it is in its own queue. Each worker that finds some wakes two, so that they wake as a tree grows.
+  if (w.detached.queue.may_have_tasks()) idle_.offered(w, sleepers::most_woken);
   w.count(&counters::steals);
   for (; t != nullptr; t = take_own(w, nullptr)) run(w, *t);
   flush(w);

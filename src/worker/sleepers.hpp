@@ -33,6 +33,8 @@ class sleepers {
   bool sleep(worker& w, std::int64_t deadline_ns) noexcept;
 
   // For whoever has made work visible.
+  /// For tasks, of which each may be all that is left to do, so many workers are woken at once at most.
+  static constexpr unsigned most_woken = 2;
   /// Call after so many tasks or pieces became visible to thieves, the last of them by a sequentially consistent
   /// operation.
   void offered(worker& by, unsigned parts = 1) noexcept;
