@@ -22,6 +22,7 @@ void constrained::answer(worker& w) noexcept {
 }
 
 bool constrained::acquire(worker& w) noexcept {
+  if (w.run_given(w)) return true;
   // What is given to a worker that is in something else may be taken, in relaxed iterations.
   worker* const other = any_other(w);
   if (other != nullptr && w.run_given(*other)) return true;
@@ -33,7 +34,7 @@ bool constrained::work_visible(worker& w) noexcept {
   for (std::uint32_t i = 0; i < w.common.team.size() && !visible; ++i) {
     visible = i != w.number && w.common.team[i].box.shows_task();
   }
-  return visible;
+  return w.box.is_filled() || visible;
 }
 
 }  // namespace filch::detail

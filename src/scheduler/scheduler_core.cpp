@@ -60,7 +60,7 @@ class scheduler_core::idle_wait {
 
   bool help() noexcept {
     w_.counted.idle.begin();
-    if (!w_.run_given(w_) && !core_.policy_->acquire(w_) && !core_.injected_.acquire(w_)) return false;
+    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !core_.injected_.acquire(w_)) return false;
     search_again();
     return true;
   }
