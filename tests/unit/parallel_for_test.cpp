@@ -168,7 +168,6 @@ TYPED_TEST(parallel_for_of, takes_all_values_of_the_type_but_the_last) {
   constexpr auto distance = static_cast<std::uint64_t>(std::numeric_limits<std::make_unsigned_t<TypeParam>>::max());
   constexpr auto step = static_cast<TypeParam>(distance > 10'000 ? limits::max() / 50 : 1);
   constexpr std::uint64_t width = static_cast<std::uint64_t>(step);
-  const blocked_range<TypeParam> all(limits::min(), limits::max());
   account runs(distance / width + (distance % width != 0 ? 1 : 0));
   parallel_for(limits::min(), limits::max(), step, [&](TypeParam i) {
     const std::uint64_t offset = blocked_range<TypeParam>(limits::min(), i).size();
