@@ -48,6 +48,7 @@ worker* adws::choose(worker& thief, const steal_range& in) const noexcept {
 }
 
 bool adws::acquire(worker& w) noexcept {
+  if (w.run_given(w)) return true;
   if (!steals_) return false;
   if (steal_range_ref told = w.box.told()) w.steals = std::move(told);
   steal_range* const current = w.steals ? w.steals.get() : everybody_.get();
