@@ -75,6 +75,7 @@ struct options {
 namespace detail {
 class attachment;
 class scheduler_core;
+struct place_hooks;
 }  // namespace detail
 
 /// A team of workers. `workers - 1` threads are started; the thread that calls `run` is the remaining one. Idle threads
@@ -123,6 +124,8 @@ class FILCH_API scheduler {
   /// @throws as the constructor, for bad values in the environment.
   static scheduler& default_scheduler();
 
+  /// For filch itself: the scheduler of a place (filch/places.hpp).
+  scheduler(const options& chosen, const detail::place_hooks& place);
   /// For filch itself: the implementation.
   [[nodiscard]] detail::scheduler_core& core() noexcept { return *core_; }
 

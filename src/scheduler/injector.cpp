@@ -157,13 +157,20 @@ void injector::add(detached_lane& lane, const detached_queue::row& tasks) noexce
   }
 }
 
-void injector::push(group_rest& group, detached_task& t) noexcept {
+void injector::hold(group_rest& group) noexcept {
+  const busy_section here(*self);
+  detached_lane& lane = enter_lane(own_queue(), group);
+  group_rest::count_made(lane);
+  lane.queue.leave();
+}
+
+void injector::queue(group_rest& group, detached_task& t, bool is_new) noexcept {
   const busy_section here(*self);
   t.home = &group;
   detached_lane& lane = enter_lane(own_queue(), group);
   // The clock, since several threads may make tasks.
   t.order = lane.newest_order = std::max(lane.newest_order + 1, first_detached + platform::ticks());
-  group_rest::count_made(lane);
+  if (is_new) group_rest::count_made(lane);
   add(lane, {&t, &t, 1});
 }
 

@@ -16,12 +16,13 @@
 #include "scheduler/group_rest.hpp"
 #include "worker/detached_queue.hpp"
 #include "worker/task_state.hpp"
+#include "worker/work_source.hpp"
 
 namespace filch::detail {
 class sleepers;
 class team;
 class worker;
-class injector {
+class injector final : public work_source {
  public:
   injector(scheduler& home, team& everybody, sleepers& idle) noexcept
       : home_(home), everybody_(everybody), idle_(idle) {}
@@ -29,15 +30,16 @@ class injector {
   /// What a group needs that the calling thread adds a task to. Throws std::bad_alloc.
   [[nodiscard]] std::unique_ptr<group_rest> make_rest();
   /// Queues a task of the group and wakes somebody for it.
-  void push(group_rest& group, detached_task& t) noexcept;
+  void push(group_rest& group, detached_task& t) noexcept { queue(group, t, true); }
+  /// The group has one more pending task, which nobody may run before it is released.
+  void hold(group_rest& group) noexcept;
+  /// Queues a task that was held.
+  void release(group_rest& group, detached_task& t) noexcept { queue(group, t, false); }
   /// Worker that has run a task: takes it out of its group, which may be gone afterwards.
   void end(detached_task& t) noexcept;
 
-  /// Worker out of work, searching: tries once to find a task, ends the search, and runs that and all that its own
-  /// queue then holds. False: found nothing.
-  bool acquire(worker& w) noexcept;
-  /// Worker about to sleep: is anything queued?
-  [[nodiscard]] bool work_visible() const noexcept;
+  bool acquire(worker& w) noexcept override;
+  [[nodiscard]] bool work_visible() const noexcept override;
   /// Worker: runs what is queued until nothing is.
   void drain(worker& w) noexcept;
 
@@ -60,6 +62,7 @@ class injector {
   [[nodiscard]] worker* caller() const noexcept;
   [[nodiscard]] detached_queue& own_queue() noexcept;
   static detached_lane& enter_lane(detached_queue& preferred, group_rest& group) noexcept;
+  void queue(group_rest& group, detached_task& t, bool is_new) noexcept;
   void add(detached_lane& lane, const detached_queue::row& tasks) noexcept;
   void wake_waiters_of(const group_rest* group) noexcept;
   void flush(worker& w) noexcept;

@@ -6,8 +6,10 @@
 
 namespace filch {
 
-scheduler::scheduler(const options& chosen)
-    : core_(std::make_unique<detail::scheduler_core>(*this, detail::configure(chosen))) {}
+scheduler::scheduler(const options& chosen) : scheduler(chosen, detail::place_hooks{}) {}
+
+scheduler::scheduler(const options& chosen, const detail::place_hooks& place)
+    : core_(std::make_unique<detail::scheduler_core>(*this, detail::configure(chosen), place)) {}
 
 scheduler::~scheduler() { core_->close(); }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "platform/clock.hpp"
 #include "worker/wait.hpp"
 #include "worker/worker.hpp"
 
@@ -50,17 +51,23 @@ statistics total(const team& everybody) {
 
 }  // namespace
 
-/// Of a worker without a task, for as long as its thread lasts.
+/// Of a worker without a task: for as long as its thread lasts, or until the caller of serve() has what it waits for.
 class scheduler_core::idle_wait {
  public:
-  idle_wait(scheduler_core& core, worker& w) noexcept : core_(core), w_(w) { core_.sleepers_.begin_search(); }
+  idle_wait(scheduler_core& core, worker& w, const platform::atomic<bool>& until) noexcept
+      : core_(core), w_(w), until_(until) {
+    core_.sleepers_.begin_search();
+  }
 
-  // [ST2] relaxed: only ends the loop; the thread's end is what the destructor waits for.
-  [[nodiscard]] bool over() const noexcept { return core_.stopping_.load(std::memory_order_relaxed); }
+  // [ST2] relaxed: only ends the loop. The thread's end is what the scheduler's destructor waits for; the caller of
+  // serve() acquires afterwards.
+  [[nodiscard]] bool over() const noexcept { return until_.load(std::memory_order_relaxed); }
 
   bool help() noexcept {
     w_.counted.idle.begin();
-    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !core_.injected_.acquire(w_)) return false;
+    if (core_.network_ != nullptr) core_.network_->poll();
+    const auto acquire = [this](work_source* from) { return from->acquire(w_); };
+    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !std::ranges::any_of(core_.sources_, acquire)) return false;
     search_again();
     return true;
   }
@@ -71,11 +78,9 @@ class scheduler_core::idle_wait {
 
   bool sleep() noexcept {
     core_.sleepers_.announce(w_);
-    // [ST3] seq_cst: after [SL3]; pairs with [ST1].
-    if (core_.stopping_.load(std::memory_order_seq_cst) || w_.box.is_filled() || core_.injected_.work_visible() ||
-        core_.policy_->work_visible(w_)) {
+    if (something_visible() || core_.policy_->work_visible(w_)) {
       core_.sleepers_.withdraw(w_);
-    } else if (!core_.sleepers_.sleep(w_, core_.interrupter_.earliest(w_))) {
+    } else if (!sleep_or_nap()) {
       core_.interrupter_.interrupt_all_due(w_);
     }
     if (core_.policy_->collect(w_)) search_again();
@@ -83,6 +88,27 @@ class scheduler_core::idle_wait {
   }
 
  private:
+  [[nodiscard]] bool something_visible() const noexcept {
+    // [ST3] seq_cst: after [SL3]; pairs with [ST1].
+    return until_.load(std::memory_order_seq_cst) || w_.box.is_filled() ||
+           std::ranges::any_of(core_.sources_, &work_source::work_visible);
+  }
+
+  /// False: nobody has woken it.
+  bool sleep_or_nap() noexcept {
+    poller* const network = core_.network_;
+    if (network == nullptr || !network->begin_nap()) return core_.sleepers_.sleep(w_, core_.interrupter_.earliest(w_));
+    w_.count(&counters::parks);
+    bool woken = false;
+    do {
+      const std::int64_t next_ns = std::min(network->poll_in_nap(), core_.interrupter_.earliest(w_));
+      woken = core_.sleepers_.park(w_, next_ns);
+    } while (!woken && !something_visible() && core_.interrupter_.earliest(w_) > platform::now_ns());
+    network->end_nap();
+    core_.sleepers_.end_sleep(w_, woken);
+    return woken;
+  }
+
   void search_again() noexcept {
     w_.note_nothing();
     core_.sleepers_.begin_search();
@@ -90,15 +116,19 @@ class scheduler_core::idle_wait {
 
   scheduler_core& core_;
   worker& w_;
+  const platform::atomic<bool>& until_;
 };
 
-scheduler_core::scheduler_core(scheduler& home, configuration chosen)
+scheduler_core::scheduler_core(scheduler& home, configuration chosen, const place_hooks& place)
     : home_(home),
       chosen_(std::move(chosen)),
       sleepers_(team_),
       interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
-      injected_(home, team_, sleepers_) {
+      injected_(home, team_, sleepers_),
+      sources_{&injected_},
+      network_(place.network) {
+  if (place.tasks != nullptr) sources_.push_back(place.tasks);
   if (interrupts_wanted()) interrupter::prepare();
   for (const platform::worker_place& at : platform::places_of_workers(chosen_.workers, chosen_.pinning)) add_worker(at);
   threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
@@ -106,7 +136,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen)
     for (int i = 1; i < chosen_.workers; ++i) {
       worker& w = team_[static_cast<std::uint32_t>(i)];
       threads_.push_back(std::make_unique<platform::thread>(
-          platform::worker_stack_bytes(), [this, &w] { work(w); }, w.location.processor));
+          platform::worker_stack_bytes(), [this, &w] { begin_thread(w); }, w.location.processor));
     }
     if (chosen_.interrupt_every_ns != 0) {
       ticker_ = std::make_unique<ticker>(interrupter_, sleepers_, chosen_.interrupt_every_ns);
@@ -203,13 +233,31 @@ void scheduler_core::detach(worker& w) noexcept {
   if (size != team_.size()) team_.take_part(size);
 }
 
-void scheduler_core::work(worker& w) noexcept {
+void scheduler_core::begin_thread(worker& w) noexcept {
   w.begin_on_this_thread();
   // A thread that is bound for good needs no binding while it sleeps.
   if (w.location.processor == platform::no_processor) w.parker.bind_while_asleep();
   if (interrupts_wanted()) platform::accept_interrupts();
-  idle_wait waiting(*this, w);
+  idle_wait waiting(*this, w, stopping_);
   wait_until_over(waiting, w.common.spin_ns);
+}
+
+void scheduler_core::serve(worker& w, const platform::atomic<bool>& until) noexcept {
+  const busy_section here(w);
+  // It is nowhere meanwhile, and has nothing to give.
+  const task_place outer_place = std::exchange(w.place, {});
+  const bool outer_diverts = std::exchange(w.diverts, false);
+  w.raise();
+  w.note_nothing();
+  {
+    idle_wait waiting(*this, w, until);
+    wait_until_over(waiting, w.common.spin_ns);
+  }
+  sleepers_.end_search(w);
+  w.occupied();
+  w.place = outer_place;
+  w.diverts = outer_diverts;
+  w.begin_work();
 }
 
 statistics scheduler_core::stats() const {

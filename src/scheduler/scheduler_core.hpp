@@ -14,6 +14,7 @@
 #include "platform/thread.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/injector.hpp"
+#include "scheduler/poller.hpp"
 #include "scheduler/ticker.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/policy.hpp"
@@ -25,7 +26,7 @@ namespace filch::detail {
 
 class scheduler_core {
  public:
-  scheduler_core(scheduler& home, configuration chosen);
+  scheduler_core(scheduler& home, configuration chosen, const place_hooks& place);
   ~scheduler_core();
   /// Runs what is queued, and stops. Before the destructor: the tasks use the scheduler.
   void close() noexcept;
@@ -38,6 +39,15 @@ class scheduler_core {
   void begin_root(worker& w) noexcept { policy_->begin_root(w); }
   /// The attached thread leaves.
   void detach(worker& w) noexcept;
+
+  /// The worker of the calling thread, which runs its root and has no task pending, does what idle workers do until that
+  /// is set. Who sets it, by a sequentially consistent operation, tells the worker by wake_server().
+  void serve(worker& w, const platform::atomic<bool>& until) noexcept;
+  /// Any thread.
+  void wake_server(worker& w) noexcept { sleepers_.deliver(w); }
+  [[nodiscard]] sleepers& idle() noexcept { return sleepers_; }
+  /// The worker of the seat.
+  [[nodiscard]] worker& seat() noexcept { return team_[0]; }
 
   [[nodiscard]] statistics stats() const;
   void reset_stats();
@@ -53,7 +63,7 @@ class scheduler_core {
   worker& add_worker(const platform::worker_place& at);
   worker& find_seat();
   void stop() noexcept;
-  void work(worker& w) noexcept;
+  void begin_thread(worker& w) noexcept;
 
   scheduler& home_;
   const configuration chosen_;
@@ -63,6 +73,8 @@ class scheduler_core {
   striped_mutex mutexes_;
   std::unique_ptr<policy> policy_;
   injector injected_;
+  std::vector<work_source*> sources_;  ///< where idle workers look beside the policy, in this order
+  poller* const network_;
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;

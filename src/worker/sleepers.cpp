@@ -59,23 +59,27 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
 void sleepers::withdraw(worker& w) noexcept {
   w.sleep.announced.store(false, std::memory_order_relaxed);  // a late wake-up does no harm
   // When a waker was faster, its token may stay behind; every park is repeated until its reason is gone.
-  if (!claim(w)) static_cast<void>(sleep_on(w, interrupter::never));
+  if (!claim(w)) static_cast<void>(park(w, interrupter::never));
   w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
 }
 
 bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
-  const bool woken = sleep_on(w, deadline_ns);
+  const bool woken = park(w, deadline_ns);
+  end_sleep(w, woken);
+  return woken;
+}
+
+void sleepers::end_sleep(worker& w, bool woken) noexcept {
   if (woken) {
     w.sleep.announced.store(false, std::memory_order_relaxed);
     w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));
   } else {
     withdraw(w);
   }
-  return woken;
 }
 
-bool sleepers::sleep_on(worker& w, std::int64_t deadline_ns) noexcept {
+bool sleepers::park(worker& w, std::int64_t deadline_ns) noexcept {
   // [SL8] acquire: the corrected counts, [SL13], before this worker changes them again. No exploration catches this: as
   // [AT5].
   while (w.sleep.state.load(std::memory_order_acquire) != sleep_state::awake) {
@@ -141,11 +145,13 @@ void sleepers::deliver(worker& w) noexcept {
   if (w.sleep.announced.load(std::memory_order_seq_cst)) wake(w);
 }
 
-std::uint32_t sleepers::hungry() const noexcept {
+std::uint32_t sleepers::idle() const noexcept {
   // [SL10] relaxed: a hint.
   const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(searching_in(counts) + sleeping_in(counts), 1));
+  return static_cast<std::uint32_t>(searching_in(counts) + sleeping_in(counts));
 }
+
+std::uint32_t sleepers::hungry() const noexcept { return std::max<std::uint32_t>(idle(), 1); }
 
 bool sleepers::all_but_one() const noexcept {
   return sleeping_in(counts_.load(std::memory_order_relaxed)) + 1 >= team_.size();  // [SL10]

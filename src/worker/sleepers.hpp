@@ -31,6 +31,10 @@ class sleepers {
   /// Sleeps until somebody wakes the announced worker, or until that time (now_ns()). Afterwards it is searching again.
   /// False: nobody has.
   bool sleep(worker& w, std::int64_t deadline_ns) noexcept;
+  /// The same in two steps. Parks until somebody wakes the announced worker, or until that time. False: nobody has, and
+  /// it is announced as before. May be repeated; end_sleep() has to follow.
+  [[nodiscard]] bool park(worker& w, std::int64_t deadline_ns) noexcept;
+  void end_sleep(worker& w, bool woken) noexcept;
 
   // For whoever has made work visible.
   /// For tasks, of which each may be all that is left to do, so many workers are woken at once at most.
@@ -49,6 +53,8 @@ class sleepers {
     // unseen while another one, which is busy, is chosen to be dealt to; mostly the sleeper itself is.
     return counts_.load(std::memory_order_seq_cst) != 0;
   }
+  /// The same, where there may be none.
+  [[nodiscard]] std::uint32_t idle() const noexcept;
   /// Does everybody sleep but one? A hint.
   [[nodiscard]] bool all_but_one() const noexcept;
   /// Something was brought to that worker, by an operation that acquired how the worker said that it waits for such.
@@ -78,8 +84,6 @@ class sleepers {
   /// Wakes that many sleepers, or all; they look at that worker first. False: there was none.
   bool wake_any(unsigned most, const worker* look_at) noexcept;
   [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
-  /// Parks until the worker is awake; false: not by that time.
-  [[nodiscard]] static bool sleep_on(worker& w, std::int64_t deadline_ns) noexcept;
 
   /// Has any idle worker announced that it is about to sleep, and not been woken? Whoever is not seen announces later.
   [[nodiscard]] bool somebody_sleeps() const noexcept;
