@@ -45,6 +45,7 @@ class task_group;
 namespace detail {
 
 class group_rest;
+struct held_tasks;
 class worker;
 
 /// A task of a group that is not on any task stack.
@@ -128,6 +129,7 @@ class FILCH_API task_group {
   }
 
  private:
+  friend struct detail::held_tasks;
   template <class F>
   struct plain_closure;
   template <class F>
@@ -484,4 +486,25 @@ void task_group::run_divided(F&& f, double work) {
   parts.enter_rest();
 }
 
+namespace detail {
+
+/// Tasks that belong to a group from now on, and are begun later.
+struct FILCH_API held_tasks {
+  /// The group is not over until the task has run, which release() allows. Any thread that may call run().
+  /// @throws as task_group::run.
+  template <class F>
+  [[nodiscard]] static detached_task& hold(task_group& group, F&& f) {
+    group_rest& rest = group.rest();
+    auto* const t = new task_group::detached_closure<std::decay_t<F>>(group, std::forward<F>(f));
+    hold(rest, *t);
+    return *t;
+  }
+  /// Any thread, once.
+  static void release(detached_task& t) noexcept;
+
+ private:
+  static void hold(group_rest& group, detached_task& t) noexcept;
+};
+
+}  // namespace detail
 }  // namespace filch

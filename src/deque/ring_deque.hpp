@@ -98,6 +98,12 @@ class ring_deque {
 
   [[nodiscard]] bool empty() const noexcept { return oldest().item == nullptr; }
 
+  /// A hint: how many entries there are. Any thread.
+  [[nodiscard]] std::int64_t size() const noexcept {
+    const std::int64_t n = bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed);
+    return n > 0 ? n : 0;
+  }
+
  private:
   class ring {
    public:

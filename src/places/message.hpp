@@ -33,7 +33,7 @@ struct message {
   std::uint8_t channel = 0;         ///< of a tree: which one
   std::int32_t from = -1;           ///< place; set by the network
   std::uint32_t finish = 0;         ///< number of the finish_spmd that it belongs to
-  std::vector<std::byte> contents;  ///< written by message_writer
+  std::vector<std::byte> contents{};  ///< written by message_writer
 };
 
 /// Appends values to a message. All places run the same program on the same kind of machine: bytes are copied.
@@ -47,7 +47,9 @@ class message_writer {
     return add_bytes(std::as_bytes(std::span(&value, 1)));
   }
   message_writer& add_bytes(std::span<const std::byte> bytes) {
-    to_.insert(to_.end(), bytes.begin(), bytes.end());
+    const std::size_t before = to_.size();
+    to_.resize(before + bytes.size());
+    if (!bytes.empty()) std::memcpy(to_.data() + before, bytes.data(), bytes.size());
     return *this;
   }
 
@@ -72,6 +74,7 @@ class message_reader {
     left_ = left_.subspan(count);
     return bytes;
   }
+  [[nodiscard]] std::span<const std::byte> get_rest() noexcept { return get_bytes(left_.size()); }
   [[nodiscard]] bool is_at_end() const noexcept { return left_.empty(); }
 
  private:

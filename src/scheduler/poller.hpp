@@ -7,6 +7,9 @@
 namespace filch::detail {
 
 class work_source;
+namespace places {
+class place;
+}
 
 /// Looks at the network for the idle workers of a scheduler. Any thread; what it finds, it puts where a work_source has
 /// it.
@@ -28,6 +31,7 @@ class poller {
 };
 
 struct place_hooks {
+  places::place* of = nullptr;
   work_source* tasks = nullptr;
   poller* network = nullptr;  ///< null: somebody else looks at the network
 };

@@ -127,7 +127,8 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
       policy_(make_policy(chosen_)),
       injected_(home, team_, sleepers_),
       sources_{&injected_},
-      network_(place.network) {
+      network_(place.network),
+      place_(place.of) {
   if (place.tasks != nullptr) sources_.push_back(place.tasks);
   if (interrupts_wanted()) interrupter::prepare();
   for (const platform::worker_place& at : platform::places_of_workers(chosen_.workers, chosen_.pinning)) add_worker(at);
@@ -177,7 +178,8 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
                              " threads take part in one scheduler; let fewer threads call run at the same time");
   }
   const common_parts common{team_,    sleepers_,       interrupter_,    *policy_,
-                            mutexes_, chosen_.workers, chosen_.spin_ns, chosen_.policy};
+                            mutexes_, chosen_.workers, chosen_.spin_ns, chosen_.policy,
+                            place_ != nullptr};
   auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
   w->loops.kind = chosen_.loop;

@@ -46,6 +46,8 @@ class scheduler_core {
   /// Any thread.
   void wake_server(worker& w) noexcept { sleepers_.deliver(w); }
   [[nodiscard]] sleepers& idle() noexcept { return sleepers_; }
+  /// Whose scheduler it is; null: no place's.
+  [[nodiscard]] places::place* place() const noexcept { return place_; }
   /// The worker of the seat.
   [[nodiscard]] worker& seat() noexcept { return team_[0]; }
 
@@ -75,6 +77,7 @@ class scheduler_core {
   injector injected_;
   std::vector<work_source*> sources_;  ///< where idle workers look beside the policy, in this order
   poller* const network_;
+  places::place* const place_;
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
   platform::mutex guests_mutex_;

@@ -227,4 +227,14 @@ void task_group::record(std::uint64_t order) noexcept {
   }
 }
 
+namespace detail {
+
+void held_tasks::hold(group_rest& group, detached_task& t) noexcept {
+  t.home = &group;
+  group.home.hold(group);
+}
+
+void held_tasks::release(detached_task& t) noexcept { t.home->home.release(*t.home, t); }
+
+}  // namespace detail
 }  // namespace filch

@@ -57,6 +57,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<slot*>(stack_.data());
   groups.runs = static_cast<group_run*>(run_memory_.data());
+  if (common.is_place) scopes.emplace(slots_in(stack_bytes));
   if (common.policy.follows_traces()) traced_memory_.emplace(slots_in(stack_bytes) * sizeof(traced_task));
   inner.floor = base;
   head.store(base);
@@ -132,8 +133,19 @@ void worker::pass_joined() noexcept {
   }
 }
 
-void worker::run_as_activation(task& t, worker* owner, slot* own_base) noexcept {
-  const running here{innermost_, &t, owner, owner == nullptr ? static_cast<const detached_task&>(t).home : nullptr};
+void worker::begin_scope_of(task& t, const worker* owner) noexcept {
+  void* scope = nullptr;
+  if (owner != nullptr) {
+    const auto* const s = static_cast<const slot*>(&t);
+    scope = owner->has(*s) ? owner->scopes->of_slot(s)
+                           : owner->scopes->of_number(static_cast<const piece&>(t).number.load(std::memory_order_relaxed));
+  }
+  scopes->begin(head.load(), newest_id, scope);
+}
+
+void worker::run_as_activation(task& t, worker* owner, const group_rest* group, slot* own_base) noexcept {
+  const running here{innermost_, &t, owner, group};
+  if (scopes) begin_scope_of(t, owner);
   // As long as this runs it waits for no group but those in here.
   const group_rest* const outer_wait = wait.group.load(std::memory_order_relaxed);  // the owner's own
   if (outer_wait != nullptr) wait.group.store(nullptr, std::memory_order_relaxed);
@@ -154,6 +166,7 @@ void worker::run_as_activation(task& t, worker* owner, slot* own_base) noexcept 
   place = outer_place;
   diverts = outer_diverts;
   if (diverts) raise();
+  if (scopes) scopes->end();
   inner = outer_part;
   innermost_ = here.outer;
   activations.end();
@@ -192,7 +205,7 @@ bool worker::run_given(worker& of, Found found) noexcept {
   occupied();
   count(&of == this ? &counters::migrations : &counters::steals);
   found(g->giver);
-  run_as_activation(g->record, &g->giver, own_base);
+  run_as_activation(g->record, &g->giver, nullptr, own_base);
   if (activates) {
     const auto [range, since] = *std::exchange(activates, std::nullopt);
     activate(*this, *range.get(), since);
@@ -215,7 +228,12 @@ void worker::begin_detached(const group_rest& group) noexcept {
   activations.begin(new_id(), index_of(head.load()), &group);
 }
 
-void worker::run_detached(detached_task& t) noexcept { run_as_activation(t, nullptr, head.load()); }
+void worker::run_detached(detached_task& t) noexcept { run_as_activation(t, nullptr, t.home, head.load()); }
+
+void worker::run_loose(task& t) noexcept {
+  activations.begin(new_id(), index_of(head.load()));
+  run_as_activation(t, nullptr, nullptr, head.load());
+}
 
 void worker::run_batched(task& t, worker& owner, std::uint64_t expected) noexcept {
   run_claimed(t, &owner, [&](std::uint64_t taken) {
@@ -230,6 +248,7 @@ worker* worker::waiter() const noexcept {
   if (innermost_ == nullptr || innermost_->owner != nullptr) {
     return innermost_ == nullptr ? nullptr : innermost_->owner;
   }
+  if (innermost_->group == nullptr) return nullptr;
   for (std::uint32_t i = 0; i < common.team.size(); ++i) {
     if (awaits(common.team[i], innermost_->group)) return &common.team[i];
   }
@@ -242,6 +261,7 @@ void worker::wake_waiter() noexcept {
   int depth = 64;
   for (const running* r = innermost_; r != nullptr && depth > 0; r = r->outer, --depth) {
     if (r->owner == nullptr) {
+      if (r->group == nullptr) break;  // nobody waits for it, and it is the outermost
       for (std::uint32_t i = 0; i < common.team.size(); ++i) {
         worker& w = common.team[i];
         if (is_dozing(w) && awaits(w, r->group)) w.parker.unpark();

@@ -24,6 +24,7 @@
 #include "worker/idle_time.hpp"
 #include "worker/inbox.hpp"
 #include "worker/piece_pool.hpp"
+#include "worker/scope_list.hpp"
 #include "worker/task_state.hpp"
 
 namespace filch::detail {
@@ -51,6 +52,7 @@ struct common_parts {
   int workers;                   ///< with a thread or the seat: those that loops are cut for
   std::int64_t spin_ns;          ///< how long to find nothing before a worker sleeps
   std::string_view policy_name;  ///< for messages
+  bool is_place;                 ///< tasks belong to a finish (filch/places.hpp)
 };
 
 /// Counters of one worker, named as in statistics.hpp. The owner counts; any thread reads.
@@ -248,6 +250,8 @@ class worker : public worker_core {
   /// Begins the activation of a task of that group, which it is about to take. run_detached() has to follow.
   void begin_detached(const group_rest& group) noexcept;
   void run_detached(detached_task& t) noexcept;
+  /// Runs a task that lies on no stack and that nobody waits for.
+  void run_loose(task& t) noexcept;
 
   /// Worker out of work, searching: runs the next task of its inbox, or one that another one was given for itself, and
   /// ends the search before. False: there is none.
@@ -289,6 +293,7 @@ class worker : public worker_core {
   const common_parts common;
   activation_list activations;             ///< any thread may ask
   std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves
+  std::optional<scope_list> scopes;        ///< in a place only
   piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
   alignas(64) inbox box;  ///< any thread: what others have given to it
@@ -311,9 +316,9 @@ class worker : public worker_core {
   /// A task this worker is in the middle of, and who waits for it.
   struct running {
     const running* outer;
-    task* t;        ///< a detached one may be gone
-    worker* owner;  ///< null: it is a detached task, and whoever waits for its group waits for it
-    const group_rest* group;
+    task* t;                  ///< a detached one may be gone
+    worker* owner;            ///< null: it is a detached task, and whoever waits for its group waits for it
+    const group_rest* group;  ///< null in addition: nobody waits for it
   };
 
   void note_asked() noexcept;
@@ -321,7 +326,8 @@ class worker : public worker_core {
   bool run_given(worker& of, Found found) noexcept;
   template <class Claim>
   bool run_claimed(task& t, worker* owner, Claim claim) noexcept;
-  void run_as_activation(task& t, worker* owner, slot* own_base) noexcept;
+  void run_as_activation(task& t, worker* owner, const group_rest* group, slot* own_base) noexcept;
+  void begin_scope_of(task& t, const worker* owner) noexcept;
 
   chunk_tuners own_tuners_;
   const running* innermost_ = nullptr;
@@ -341,7 +347,7 @@ bool worker::run_claimed(task& t, worker* owner, Claim claim) noexcept {
     activations.end();
     return false;
   }
-  run_as_activation(t, owner, own_base);
+  run_as_activation(t, owner, nullptr, own_base);
   return true;
 }
 

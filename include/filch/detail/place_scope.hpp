@@ -1,0 +1,131 @@
+// What the constructs of filch/places.hpp are made of: whose finish a task belongs to.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <filch/config.hpp>
+#include <filch/detail/place_task.hpp>
+#include <filch/future.hpp>
+#include <filch/task_group.hpp>
+
+namespace filch::detail::places {
+
+class place;
+
+/// A finish. Tasks of a finish_spmd are counted as made and ended, for the wave that ends it; those of others by their
+/// group alone.
+struct scope {
+  task_group* tasks;
+  place* counts;  ///< null: of a finish
+};
+
+/// The calling task's. @throws std::logic_error when it has none.
+[[nodiscard]] FILCH_API scope& current_scope();
+
+/// The calling task belongs to that scope for the time of this object's life.
+class FILCH_API inside {
+ public:
+  explicit inside(scope& of) noexcept;
+  ~inside();
+  inside(const inside&) = delete;
+  inside& operator=(const inside&) = delete;
+
+ private:
+  bool begun_;
+};
+
+/// One task more of a finish_spmd, and one less.
+FILCH_API void count_made(place& at) noexcept;
+FILCH_API void count_ended(place& at) noexcept;
+/// The exception in flight is the finish_spmd's.
+FILCH_API void record_error(place& at) noexcept;
+
+/// A task of a finish.
+template <class F>
+struct scoped {
+  scope* of;
+  F f;
+  void operator()() && {
+    const inside here(*of);
+    std::move(f)();
+  }
+};
+
+/// A task of a finish_spmd, counted already.
+template <class F>
+struct counted {
+  scope* of;
+  F f;
+  void operator()() && {
+    place& at = *of->counts;
+    try {
+      const inside here(*of);
+      std::move(f)();
+    } catch (...) {
+      record_error(at);
+    }
+    count_ended(at);
+  }
+};
+
+/// Calls add(task) with what is a task of that scope and calls f. If that throws, nothing was added.
+template <class F, class Add>
+decltype(auto) add_to(scope& of, F&& f, Add add) {
+  using body = std::decay_t<F>;
+  if (of.counts == nullptr) return add(scoped<body>{&of, std::forward<F>(f)});
+  // First: the task may have ended before this function does.
+  count_made(*of.counts);
+  try {
+    return add(counted<body>{&of, std::forward<F>(f)});
+  } catch (...) {
+    count_ended(*of.counts);
+    throw;
+  }
+}
+
+/// The finish of a block: on the C++ stack of the task that it belongs to.
+class FILCH_API finish_frame {
+ public:
+  finish_frame();
+  void wait() { tasks_.wait(); }
+
+ private:
+  task_group tasks_;
+  scope scope_;
+  inside here_;
+};
+
+/// A task that begins when so many futures are ready.
+class FILCH_API awaiting {
+ public:
+  /// `held`: the task, see held_tasks.
+  static void await(detached_task& held, std::span<future_base* const> all);
+};
+
+/// A record of the calling worker for a closure that may run elsewhere, inside of a finish_spmd.
+/// @throws std::logic_error outside of one; std::bad_alloc.
+[[nodiscard]] FILCH_API task_record& new_record(const char* construct);
+FILCH_API void push_any(task_record& r);
+FILCH_API void send_body(int to, task_record& r);
+
+/// A record with that closure in it.
+template <class F>
+task_record& make_record(const char* construct, F&& f) {
+  using body = std::decay_t<F>;
+  static_cast<void>(unsendable<body>{});
+  task_record& r = new_record(construct);
+  try {
+    closure_kind<body>::store(r, std::forward<F>(f));
+  } catch (...) {
+    release(r);
+    throw;
+  }
+  r.type.store(&type_of<body>);
+  return r;
+}
+
+}  // namespace filch::detail::places

@@ -1,0 +1,446 @@
+#include "places/place.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <string_view>
+
+#include "places/closures.hpp"
+#include "places/protocol_table.hpp"
+#include "places/settings.hpp"
+#include "platform/clock.hpp"
+#include "platform/placement.hpp"
+#include "scheduler/scheduler_core.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail::places {
+namespace {
+
+/// Messages that are taken in one look, so that nobody who looks is held up for long.
+constexpr int most_messages = 64;
+
+/// Of the seeds that workers have, one that no worker has.
+constexpr std::uint64_t seed_of_place = 1U << 20;
+
+run_result run_record(task& t, run_by /*who*/) {
+  auto& w = static_cast<worker&>(*self);
+  w.home->core().place()->run_body(w, static_cast<task_record&>(t));
+  return run_result::released;
+}
+
+/// A copy that this place has begun.
+struct copy_job {
+  filch::promise<> done;
+};
+
+}  // namespace
+
+place::place(network& over, const filch::places::options& chosen)
+    : net_(over),
+      workers_(static_cast<std::size_t>(workers_of(chosen))),
+      rings_(static_cast<int>(workers_)),
+      records_(workers_),
+      counts_(workers_ + 1),
+      waves_(over, 0),
+      reductions_(over, 1),
+      termination_(counts_, waves_),
+      site_(
+          over, rings_, records_, settings_of(chosen, static_cast<int>(workers_)),
+          [this] { return static_cast<int>(pool_->core().idle().idle()); },
+          platform::random_seed(seed_of_place + static_cast<std::uint64_t>(over.place()))),
+      protocol_(make_protocol(policy_of(chosen), site_)) {
+  // Nobody looks before all of it is there.
+  lock_token();
+  watcher_ = std::make_unique<watcher>(is_dedicated(chosen), [this](bool rested) { return look(rested); });
+  filch::options of_pool = chosen.scheduler;
+  of_pool.workers = static_cast<int>(workers_);
+  pool_ = std::make_unique<scheduler>(
+      of_pool, place_hooks{.of = this, .tasks = &rings_, .network = watcher_->is_dedicated() ? nullptr : this});
+  unlock_token();
+}
+
+place::~place() {
+  watcher_->stop();  // it looks at the scheduler, whose workers ask it for naps
+  pool_.reset();
+}
+
+place* place::current() noexcept {
+  worker* const w = worker::of_this_thread();
+  return w == nullptr ? nullptr : w->home->core().place();
+}
+
+place& place::here(const char* construct) {
+  if (place* const p = current()) {
+    if (worker::of_this_thread()->number < p->workers_) return *p;
+    throw std::logic_error(std::string("filch: ") + construct +
+                           " called by a thread of the program's own; call it from main or from a task");
+  }
+  throw std::logic_error(std::string("filch: ") + construct +
+                         " called outside of a place; call it from the main function or a task of filch::places::run");
+}
+
+filch::places::counts place::counted() {
+  lock_token();
+  const filch::places::counts now = site_.counted;
+  unlock_token();
+  return now;
+}
+
+// The token.
+
+bool place::try_lock_token() noexcept {
+  // [PL1] acquire: what the last one who looked has left, from [PL2].
+  return !token_.load(std::memory_order_relaxed) && !token_.exchange(true, std::memory_order_acquire);
+}
+
+void place::lock_token() noexcept {
+  while (!try_lock_token()) platform::yield();
+}
+
+void place::unlock_token() noexcept { token_.store(false, std::memory_order_release); }  // [PL2] release: see [PL1]
+
+bool place::look(bool rested) noexcept {
+  if (!try_lock_token()) return false;
+  const bool came = step(rested);
+  unlock_token();
+  watcher_->note_look();
+  return came;
+}
+
+void place::post(int to, message&& m) {
+  {
+    const std::lock_guard lock(posted_mutex_);
+    posted_.emplace_back(to, std::move(m));
+  }
+  // [PO1] seq_cst: before the caller is counted as idle; a place with messages to send joins no wave. That is a matter
+  // of speed: what was posted is counted as made.
+  has_posted_.store(true, std::memory_order_seq_cst);
+  if (!try_lock_token()) return;
+  send_posted();
+  unlock_token();
+}
+
+void place::send_posted() {
+  if (!has_posted_.load(std::memory_order_relaxed)) return;
+  std::vector<std::pair<int, message>> all;
+  {
+    const std::lock_guard lock(posted_mutex_);
+    all.swap(posted_);
+    has_posted_.store(false, std::memory_order_relaxed);  // [PO1] under the lock
+  }
+  for (auto& [to, m] : all) net_.send(to, std::move(m));
+}
+
+bool place::step(bool rested) {
+  send_posted();
+  bool came = false;
+  message m;
+  for (int i = 0; i < most_messages && net_.receive(m); ++i) {
+    came = true;
+    handle(std::move(m));
+  }
+  if (is_open_) {
+    protocol_->step(rested);
+    if (termination_.step(is_idle(), [this] { return own_error(); })) {
+      is_open_ = false;
+      tell_main();
+    }
+  } else if (auto result = reductions_.result()) {
+    reduced_ = std::move(*result);
+    tell_main();
+  }
+  return came;
+}
+
+// With the token. Main serves, or will look.
+void place::tell_main() noexcept {
+  // [PL3] seq_cst: before main's worker is told, as serve() wants it. release: what all places have done, which came by
+  // messages; pairs with [PL4].
+  is_over_.store(true, std::memory_order_seq_cst);
+  pool_->core().wake_server(pool_->core().seat());
+}
+
+bool place::is_idle() const noexcept {
+  // [PL5] acquire: a hint, as all of this is; the counts decide.
+  return body_ended_.load(std::memory_order_acquire) && !has_posted_.load(std::memory_order_relaxed) &&
+         pool_->core().idle().idle() >= workers_ && !rings_.work_visible();
+}
+
+void place::handle(message&& m) {
+  switch (m.kind) {
+    case message_kind::tree_up:
+    case message_kind::tree_down:
+      return (m.channel == 0 ? waves_ : reductions_).handle(m);
+    case message_kind::no_tasks:
+      return protocol_->refused(m.from);
+    case message_kind::board_read:
+    case message_kind::board_answer:
+    case message_kind::board_lock:
+    case message_kind::board_thief:
+    case message_kind::board_unlock:
+      net_.board().handle(m);
+      return;
+    default:
+      break;
+  }
+  if (m.finish > finish_) {
+    early_.push_back(std::move(m));  // the sender has begun it, and this place will
+  } else {
+    handle_in_finish(m);
+  }
+}
+
+void place::handle_in_finish(const message& m) {
+  switch (m.kind) {
+    case message_kind::steal:
+    case message_kind::attempt:
+      return handle_request(m);
+    case message_kind::copy_in:
+      return copy_in(m);
+    case message_kind::copy_out:
+      return copy_out(m);
+    case message_kind::copied:
+      return end_copy(message_reader(m).get<std::uint64_t>());
+    default:
+      return take_in(m);
+  }
+}
+
+void place::handle_request(const message& m) {
+  if (m.finish == finish_ && is_open_) return protocol_->asked(m.from, m.kind);
+  ++site_.counted.dropped;
+  // Who waits for an answer gets one, however old the question is.
+  if (m.kind == message_kind::attempt) site_.refuse(m.from);
+}
+
+void place::take_in(const message& m) {
+  const bool may_go = m.kind == message_kind::tasks;
+  int tasks = 0;
+  for (message_reader left(m); !left.is_at_end(); ++tasks) {
+    task_record& r = records_.get(records_.of_network());
+    r.run.store(&run_record);
+    try {
+      read_closure(left, r);
+    } catch (...) {
+      record_error();
+      counts_.ended(workers_);
+      records_.put(r, records_.of_network());
+      continue;
+    }
+    may_go ? rings_.arrived(r) : rings_.arrived_to_stay(r);
+  }
+  if (may_go) {
+    ++site_.counted.steals;
+    site_.counted.tasks_stolen += static_cast<std::uint64_t>(tasks);
+    protocol_->tasks_came(m.from);
+  }
+  pool_->core().idle().offered();
+}
+
+// Constructs.
+
+void place::check_place(int number, const char* construct) const {
+  if (number >= 0 && number < net_.places()) return;
+  throw std::out_of_range(std::string("filch: ") + construct + " to place " + std::to_string(number) + ", but there " +
+                          (net_.places() == 1 ? "is 1 place" : "are " + std::to_string(net_.places()) + " places") +
+                          "; places are counted from 0");
+}
+
+void place::check_in_finish(const char* construct) const {
+  if (is_in_finish_.load(std::memory_order_relaxed)) return;  // [PL6] relaxed: set by main, before it makes any task
+  throw std::logic_error(std::string("filch: ") + construct +
+                         " called outside of finish_spmd; call it from its body, or from a task of it");
+}
+
+void place::check_is_main(const char* construct) const {
+  const auto& w = static_cast<const worker&>(*self);
+  if (w.number == 0 && w.is_in_root() && w.head.load() == w.base && w.scopes->innermost() == nullptr &&
+      !is_in_finish_.load(std::memory_order_relaxed)) {  // [PL6]
+    return;
+  }
+  throw std::logic_error(std::string("filch: ") + construct +
+                         " called by a task, or inside of a finish; call it from the main function, at every place");
+}
+
+void place::begin_finish() {
+  check_is_main("finish_spmd");
+  tasks_ = std::make_unique<task_group>();
+  spmd_ = std::make_unique<scope>(scope{tasks_.get(), this});
+  is_over_.store(false, std::memory_order_relaxed);  // [PL3] the next finish's
+  body_ended_.store(false, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(error_mutex_);
+    error_.reset();
+  }
+  counts_.made(0);  // the body
+  is_in_finish_.store(true, std::memory_order_relaxed);  // [PL6]
+  lock_token();
+  site_.finish = ++finish_;
+  is_open_ = true;
+  std::deque<message> early;
+  early.swap(early_);
+  for (message& m : early) handle(std::move(m));
+  unlock_token();
+}
+
+void place::end_finish() {
+  auto& w = static_cast<worker&>(*self);
+  counts_.ended(0);
+  body_ended_.store(true, std::memory_order_release);  // [PL5]
+  pool_->core().serve(w, is_over_);
+  // [PL4] acquire: see [PL3].
+  static_cast<void>(is_over_.load(std::memory_order_acquire));
+  tasks_->wait();  // all have ended; what is left of them goes
+  is_in_finish_.store(false, std::memory_order_relaxed);  // [PL6]
+  lock_token();
+  while (!protocol_->end()) {
+    // Somebody owes it an answer.
+    step(false);
+    unlock_token();
+    platform::yield();
+    lock_token();
+  }
+  const std::optional<place_error> error = termination_.error();
+  unlock_token();
+  spmd_.reset();
+  tasks_.reset();
+  if (error) throw filch::places::place_failed(error->place, error->what);
+}
+
+void place::record_error() noexcept {
+  std::string what;
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+    what = "an exception that is no std::exception";
+  }
+  const std::lock_guard lock(error_mutex_);
+  if (!error_) error_ = place_error{net_.place(), std::move(what)};
+}
+
+std::optional<place_error> place::own_error() const {
+  const std::lock_guard lock(error_mutex_);
+  return error_;
+}
+
+void place::count_made(const worker& by) noexcept { counts_.made(by.number); }
+void place::count_ended(const worker& by) noexcept { counts_.ended(by.number); }
+
+task_record& place::new_record(worker& by, const char* construct) {
+  check_in_finish(construct);
+  task_record& r = records_.get(by.number);
+  r.run.store(&run_record);
+  return r;
+}
+
+void place::release(task_record& r, const worker& by) noexcept { records_.put(r, by.number); }
+
+void place::push_any(worker& by, task_record& r) {
+  const busy_section here(by);
+  counts_.made(by.number);
+  rings_.push(by, r);
+}
+
+void place::send_body(worker& by, int to, task_record& r) {
+  message m{.kind = message_kind::bodies, .finish = site_.finish};
+  try {
+    check_place(to, "async_at");
+    write_closure(r, m);
+  } catch (...) {
+    release(r, by);
+    throw;
+  }
+  release(r, by);
+  counts_.made(by.number);
+  post(to, std::move(m));
+}
+
+void place::run_body(worker& by, task_record& r) noexcept {
+  try {
+    finish_frame frame;
+    r.type.load()->run(r);
+    frame.wait();
+  } catch (...) {
+    record_error();
+  }
+  count_ended(by);
+}
+
+filch::future<> place::copy(worker& by, int to, std::byte* to_address, int from, const std::byte* from_address,
+                            std::size_t bytes) {
+  check_in_finish("async_copy");
+  check_place(to, "async_copy");
+  check_place(from, "async_copy");
+  auto job = std::make_unique<copy_job>();
+  filch::future<> done = job->done.get_future();
+  const int me = net_.place();
+  if (to == me && from == me) {
+    std::memmove(to_address, from_address, bytes);
+    job->done.put();
+    return done;
+  }
+  message m{.kind = from == me ? message_kind::copy_in : message_kind::copy_out, .finish = site_.finish};
+  message_writer what(m);
+  what.add(me).add(reinterpret_cast<std::uint64_t>(job.get())).add(to_address);
+  if (from == me) {
+    what.add_bytes({from_address, bytes});
+  } else {
+    what.add(to).add(from_address).add(bytes);
+  }
+  counts_.made(by.number);
+  static_cast<void>(job.release());  // end_copy() has it again
+  post(from == me ? to : from, std::move(m));
+  return done;
+}
+
+void place::copy_in(const message& m) {
+  message_reader from(m);
+  const int initiator = from.get<int>();
+  const auto job = from.get<std::uint64_t>();
+  auto* const to = from.get<std::byte*>();
+  const auto bytes = from.get_rest();
+  std::memcpy(to, bytes.data(), bytes.size());
+  if (initiator == net_.place()) return end_copy(job);
+  message done{.kind = message_kind::copied, .finish = m.finish};
+  message_writer(done).add(job);
+  net_.send(initiator, std::move(done));
+}
+
+void place::copy_out(const message& m) {
+  message_reader from(m);
+  message copied{.kind = message_kind::copy_in, .from = net_.place(), .finish = m.finish};
+  const int initiator = from.get<int>();
+  const auto job = from.get<std::uint64_t>();
+  auto* const to_address = from.get<std::byte*>();
+  const int to = from.get<int>();
+  const auto* const address = from.get<const std::byte*>();
+  const auto bytes = from.get<std::size_t>();
+  message_writer(copied).add(initiator).add(job).add(to_address).add_bytes({address, bytes});
+  if (to == net_.place()) return copy_in(copied);
+  net_.send(to, std::move(copied));
+}
+
+void place::end_copy(std::uint64_t job) {
+  const std::unique_ptr<copy_job> ended(reinterpret_cast<copy_job*>(job));
+  ended->done.put();
+  counts_.ended(workers_);
+}
+
+void place::reduce(std::vector<std::byte>& value, const tree::combine& add) {
+  check_is_main("all_reduce");
+  is_over_.store(false, std::memory_order_relaxed);  // [PL3]
+  lock_token();
+  reductions_.contribute(value, add);
+  unlock_token();
+  pool_->core().serve(static_cast<worker&>(*self), is_over_);
+  static_cast<void>(is_over_.load(std::memory_order_acquire));  // [PL4]
+  lock_token();
+  value = std::move(*reduced_);
+  unlock_token();
+}
+
+}  // namespace filch::detail::places

@@ -1,0 +1,145 @@
+// What the templates of filch/places.hpp call.
+#include <filch/places.hpp>
+
+#include <stdexcept>
+
+#include "places/place.hpp"
+#include "places/run_place.hpp"
+#include "worker/worker.hpp"
+
+namespace filch {
+namespace detail::places {
+namespace {
+
+worker& this_worker_of_place() noexcept { return static_cast<worker&>(*self); }
+
+scope& scope_of_place(scope& s) {
+  static_cast<void>(place::here("finish"));
+  return s;
+}
+
+/// A task that is held until as many futures are ready.
+class await_node {
+ public:
+  await_node(detached_task& held, std::span<future_base* const> all)
+      : held_(held), waiters_(std::make_unique<waiter[]>(all.size())), left_(all.size() + 1) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      waiters_[i].tell = [](future_waiter& w) noexcept { static_cast<waiter&>(w).of->one_ready(); };
+      waiters_[i].of = this;
+    }
+  }
+
+  void wait_for(std::span<future_base* const> all) noexcept {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i]->add(waiters_[i])) one_ready();
+    }
+    one_ready();  // nobody else is left who may end this before
+  }
+
+ private:
+  struct waiter : future_waiter {
+    await_node* of = nullptr;
+  };
+
+  void one_ready() noexcept {
+    // [AW1] acq_rel: what the makers of all values did, for the task.
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    held_tasks::release(held_);
+    delete this;
+  }
+
+  detached_task& held_;
+  std::unique_ptr<waiter[]> waiters_;
+  platform::atomic<std::size_t> left_;
+};
+
+}  // namespace
+
+void release(task_record& r) noexcept { place::current()->release(r, this_worker_of_place()); }
+
+scope& current_scope() {
+  place& at = place::here("async");
+  if (void* const innermost = this_worker_of_place().scopes->innermost()) return *static_cast<scope*>(innermost);
+  // What a group's other tasks have added to it.
+  if (at.is_in_finish()) return at.finish_scope();
+  throw std::logic_error("filch: async called outside of a finish; call it inside of finish or finish_spmd");
+}
+
+inside::inside(scope& of) noexcept {
+  worker& w = this_worker_of_place();
+  begun_ = w.scopes->innermost() != &of;
+  if (begun_) w.scopes->begin(w.head.load(), w.newest_id, &of);
+}
+
+inside::~inside() {
+  if (begun_) this_worker_of_place().scopes->end();
+}
+
+finish_frame::finish_frame() : scope_{&tasks_, nullptr}, here_(scope_of_place(scope_)) {}
+
+void count_made(place& at) noexcept { at.count_made(this_worker_of_place()); }
+void count_ended(place& at) noexcept { at.count_ended(this_worker_of_place()); }
+void record_error(place& at) noexcept { at.record_error(); }
+
+void awaiting::await(detached_task& held, std::span<future_base* const> all) {
+  (new await_node(held, all))->wait_for(all);
+}
+
+task_record& new_record(const char* construct) {
+  return place::here(construct).new_record(this_worker_of_place(), construct);
+}
+
+void push_any(task_record& r) { place::current()->push_any(this_worker_of_place(), r); }
+
+void send_body(int to, task_record& r) { place::current()->send_body(this_worker_of_place(), to, r); }
+
+int run_place(network& over, const filch::places::options& chosen, const std::function<int()>& main) {
+  place here(over, chosen);
+  return here.pool().run([&] {
+    const int status = main();
+    // Until all have come here, places may still owe each other answers.
+    std::vector<std::byte> nothing(1);
+    here.reduce(nothing, [](std::span<std::byte>, std::span<const std::byte>) {});
+    return status;
+  });
+}
+
+}  // namespace detail::places
+
+namespace places {
+
+using detail::places::place;
+
+int here() { return place::here("here").net().place(); }
+int count() { return place::here("count").net().places(); }
+int workers() { return place::here("workers").pool().workers(); }
+counts counted() { return place::here("counted").counted(); }
+
+namespace detail_spmd {
+
+void begin() { place::here("finish_spmd").begin_finish(); }
+void end() { place::current()->end_finish(); }
+detail::places::scope& scope() { return place::current()->finish_scope(); }
+void failed() noexcept { place::current()->record_error(); }
+
+}  // namespace detail_spmd
+
+namespace detail_copy {
+
+future<> copy(global_ptr<std::byte> to, global_ptr<const std::byte> from, std::size_t bytes) {
+  return place::here("async_copy")
+      .copy(detail::places::this_worker_of_place(), to.place, to.address, from.place, from.address, bytes);
+}
+
+}  // namespace detail_copy
+
+namespace detail_reduce {
+
+void reduce(std::vector<std::byte>& value,
+            const std::function<void(std::span<std::byte>, std::span<const std::byte>)>& add) {
+  place::here("all_reduce").reduce(value, add);
+}
+
+}  // namespace detail_reduce
+}  // namespace places
+}  // namespace filch

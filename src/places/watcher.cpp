@@ -1,0 +1,95 @@
+#include "places/watcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/clock.hpp"
+
+namespace filch::detail::places {
+namespace {
+
+constexpr std::int64_t shortest_nap_ns = 20'000;
+constexpr std::int64_t longest_nap_ns = 1'000'000;
+
+/// While all workers are busy.
+constexpr std::int64_t watch_ns = 100'000;
+
+/// For closures that are written and read there.
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+
+}  // namespace
+
+std::int64_t nap::next_ns() noexcept {
+  const std::int64_t now_ns = platform::now_ns();
+  if (looks_ == 0) began_ns_ = now_ns;
+  if (looks_ < yields) {
+    ++looks_;
+    platform::yield();
+    return now_ns;
+  }
+  looks_ = yields + 1;
+  return now_ns + std::clamp((now_ns - began_ns_) / 16, shortest_nap_ns, longest_nap_ns);
+}
+
+watcher::watcher(bool is_dedicated, std::function<bool(bool rested)> look)
+    : is_dedicated_(is_dedicated),
+      look_(std::move(look)) {
+  thread_.emplace(stack_bytes, [this] { is_dedicated_ ? communicate() : watch(); });
+}
+
+watcher::~watcher() { stop(); }
+
+void watcher::stop() noexcept {
+  if (!thread_ || !thread_->is_of_this_process()) return;  // in a child process after fork()
+  stopping_.store(true, std::memory_order_relaxed);        // [WT1] relaxed: seen after the token, which unpark releases
+  parker_.unpark();
+  thread_->join();
+  thread_.reset();
+}
+
+// [WT2] relaxed: a hint; the watchdog looks a little too often, or too seldom by one turn.
+void watcher::note_look() noexcept {
+  looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+bool watcher::begin_nap() noexcept {
+  // [WT3] acquire: nap_, from [WT4].
+  if (napping_.exchange(true, std::memory_order_acquire)) return false;
+  nap_.begin();
+  return true;
+}
+
+std::int64_t watcher::poll_in_nap() noexcept {
+  if (look_(nap_.has_rested())) nap_.begin();
+  return nap_.next_ns();
+}
+
+void watcher::end_nap() noexcept {
+  napping_.store(false, std::memory_order_release);  // [WT4] release: see [WT3]
+  // The watchdog sleeps for as long as somebody naps; its token makes it look at napping_ again.
+  parker_.unpark();
+}
+
+void watcher::watch() noexcept {
+  std::uint64_t seen = 0;
+  while (!stopping_.load(std::memory_order_relaxed)) {  // [WT1]
+    // [WT5] relaxed: who ends a nap leaves a token afterwards.
+    if (napping_.load(std::memory_order_relaxed)) {
+      parker_.park();
+      continue;
+    }
+    parker_.park_until(platform::now_ns() + watch_ns);
+    if (std::exchange(seen, looks_.load(std::memory_order_relaxed)) == seen) look_(false);  // [WT2]
+  }
+}
+
+void watcher::communicate() noexcept {
+  nap waiting;
+  while (!stopping_.load(std::memory_order_relaxed)) {  // [WT1]
+    if (look_(waiting.has_rested())) waiting.begin();
+    const std::int64_t next_ns = waiting.next_ns();
+    if (next_ns > platform::now_ns()) parker_.park_until(next_ns);
+  }
+}
+
+}  // namespace filch::detail::places

@@ -1,0 +1,69 @@
+// When somebody looks at a place's network while its workers sleep, or are all busy.
+//
+// Shared communication: of the workers that sleep one naps, and looks at growing distances, up to 1 ms. While none naps a
+// thread of its own, the watchdog, looks every 100 us unless somebody else has. Dedicated communication: that thread
+// looks all the time, and naps when nothing comes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include <filch/platform/memory.hpp>
+
+#include "platform/parker.hpp"
+#include "platform/thread.hpp"
+
+namespace filch::detail::places {
+
+/// How long to wait for the next look: not at all at first, then for a sixteenth of the time that nothing has come, 20 us
+/// to 1 ms.
+class nap {
+ public:
+  /// Something has come, or somebody begins to wait.
+  void begin() noexcept { looks_ = 0; }
+  /// When to look next, as now_ns(). Yields where that is at once.
+  [[nodiscard]] std::int64_t next_ns() noexcept;
+  /// Has it waited since it began?
+  [[nodiscard]] bool has_rested() const noexcept { return looks_ > yields; }
+
+ private:
+  static constexpr unsigned yields = 50;
+  unsigned looks_ = 0;
+  std::int64_t began_ns_ = 0;
+};
+
+class watcher {
+ public:
+  /// `look(rested)`: looks at the network; true: something has come.
+  watcher(bool is_dedicated, std::function<bool(bool rested)> look);
+  ~watcher();
+  watcher(const watcher&) = delete;
+  watcher& operator=(const watcher&) = delete;
+
+  [[nodiscard]] bool is_dedicated() const noexcept { return is_dedicated_; }
+  /// Any thread: somebody has looked.
+  void note_look() noexcept;
+  /// The thread ends.
+  void stop() noexcept;
+
+  // For a worker that is about to sleep: see poller.
+  [[nodiscard]] bool begin_nap() noexcept;
+  [[nodiscard]] std::int64_t poll_in_nap() noexcept;
+  void end_nap() noexcept;
+
+ private:
+  void watch() noexcept;
+  void communicate() noexcept;
+
+  const bool is_dedicated_;
+  const std::function<bool(bool)> look_;
+  platform::atomic<bool> napping_{false};
+  platform::atomic<std::uint64_t> looks_{0};
+  platform::atomic<bool> stopping_{false};
+  nap nap_;  ///< of the worker that naps
+  platform::parker parker_;
+  std::optional<platform::thread> thread_;  // last: it uses all of the others
+};
+
+}  // namespace filch::detail::places

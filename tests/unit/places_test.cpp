@@ -1,0 +1,284 @@
+// What filch/places.hpp promises, for places that are connected by the memory of one process.
+#include <filch/places.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+
+#include "places/memory_network.hpp"
+#include "places/run_place.hpp"
+
+namespace filch {
+namespace {
+
+struct set_up {
+  int places = 2;
+  int workers = 2;
+  std::string policy = "success_only";
+  std::string communication = "shared";
+  std::string scheduler = "standard";
+};
+
+void PrintTo(const set_up& s, std::ostream* out) {
+  *out << s.places << " places, " << s.workers << " workers, " << s.policy << ", " << s.communication << ", "
+       << s.scheduler;
+}
+
+// Runs main at every place, each in a thread.
+void run_places(const set_up& how, const std::function<void()>& main) {
+  detail::places::memory_hub hub(how.places);
+  std::vector<std::thread> places;
+  for (int i = 0; i < how.places; ++i) {
+    places.emplace_back([&, i] {
+      const auto net = hub.connect(i);
+      const places::options chosen{.scheduler = {.workers = how.workers, .policy = how.scheduler},
+                                   .policy = how.policy,
+                                   .communication = how.communication};
+      detail::places::run_place(*net, chosen, [&] {
+        main();
+        return 0;
+      });
+    });
+  }
+  for (std::thread& each : places) each.join();
+}
+
+class everywhere : public testing::TestWithParam<set_up> {};
+
+// A task that makes two smaller ones, and counts itself where it runs.
+struct tree_task {
+  std::vector<std::atomic<long>>* ran_at;
+  int depth;
+  void operator()() const {
+    (*ran_at)[static_cast<std::size_t>(places::here())].fetch_add(1);
+    if (depth == 0) return;
+    for (int i = 0; i < 2; ++i) places::async_any(tree_task{ran_at, depth - 1});
+  }
+};
+
+TEST_P(everywhere, every_task_runs_once) {
+  constexpr int depth = 13;
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::atomic<long>> ran_at(static_cast<std::size_t>(GetParam().places));
+    std::atomic<int> finishes{0};
+    run_places(GetParam(), [&] {
+      for (int finish = 0; finish < 3; ++finish) {
+        places::finish_spmd([&] {
+          if (places::here() == finish % places::count()) places::async_any(tree_task{&ran_at, depth});
+        });
+        const long all = std::accumulate(ran_at.begin(), ran_at.end(), 0L, [](long sum, const auto& n) { return sum + n; });
+        // Another place may have begun the next finish, and added to it.
+        EXPECT_GE(all, (finish + 1) * ((2L << depth) - 1));
+        ++finishes;
+        EXPECT_EQ(places::all_reduce(1, std::plus<>()), places::count());
+      }
+    });
+    EXPECT_EQ(finishes, 3 * GetParam().places);
+    EXPECT_EQ(std::accumulate(ran_at.begin(), ran_at.end(), 0L, [](long sum, const auto& n) { return sum + n; }),
+              3 * ((2L << depth) - 1));
+  }
+}
+
+TEST_P(everywhere, bodies_run_at_their_place) {
+  std::atomic<int> wrong{0};
+  std::atomic<int> ran{0};
+  run_places(GetParam(), [&] {
+    places::finish_spmd([&] {
+      for (int to = 0; to < places::count(); ++to) {
+        places::async_at(to, [to, from = places::here(), &wrong, &ran] {
+          if (places::here() != to) ++wrong;
+          ++ran;
+          places::async_at(from, [from, &wrong, &ran] {
+            if (places::here() != from) ++wrong;
+            ++ran;
+          });
+        });
+      }
+    });
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(ran, 2 * GetParam().places * GetParam().places);
+}
+
+// What a finish covers is not left to others: it is over when finish() returns, at any depth, wherever it is.
+TEST_P(everywhere, finishes_wait_for_their_tasks) {
+  std::atomic<int> missing{0};
+  std::atomic<int> ran{0};
+  run_places(GetParam(), [&] {
+    places::finish_spmd([&] {
+      for (int i = 0; i < 20; ++i) {
+        places::async_any([&missing, &ran] {
+          std::atomic<int> here{0};
+          places::finish([&] {
+            for (int j = 0; j < 4; ++j) {
+              places::async([&] {
+                fork_join([&] { places::async([&] { ++here; }); },
+                          [&] { parallel_for(0, 8, [&](int) { places::async([&] { ++here; }); }); });
+                ++here;
+              });
+            }
+            places::forasync(0, 10, [&](int) { places::async([&] { ++here; }); });
+          });
+          if (here != 4 * 10 + 10) ++missing;
+          ++ran;
+        });
+      }
+    });
+  });
+  EXPECT_EQ(missing, 0);
+  EXPECT_EQ(ran, 20 * GetParam().places);
+}
+
+TEST_P(everywhere, futures_release_tasks) {
+  std::vector<int> seen(static_cast<std::size_t>(GetParam().places), 0);
+  run_places(GetParam(), [&] {
+    const int me = places::here();
+    promise<int> from_left;
+    promise<int>* const address = &from_left;
+    // Every place's promise has an address that the others have to know.
+    std::array<std::uintptr_t, 16> addresses{};
+    addresses[static_cast<std::size_t>(me)] = reinterpret_cast<std::uintptr_t>(address);
+    addresses = places::all_reduce(addresses, [](auto a, const auto& b) {
+      for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+      return a;
+    });
+    places::finish_spmd([&] {
+      const auto later = from_left.get_future();
+      promise<int> local;
+      const auto of_local = local.get_future();
+      places::async_await([&seen, me, later, of_local] { seen[static_cast<std::size_t>(me)] = later.get() + of_local.get(); },
+                          later, of_local);
+      const int right = (me + 1) % places::count();
+      places::async_at(right, [to = addresses[static_cast<std::size_t>(right)], me] {
+        reinterpret_cast<promise<int>*>(to)->put(me + 1);
+      });
+      local.put(100);
+    });
+  });
+  for (int i = 0; i < GetParam().places; ++i) {
+    EXPECT_EQ(seen[static_cast<std::size_t>(i)], 100 + (i + GetParam().places - 1) % GetParam().places + 1);
+  }
+}
+
+TEST_P(everywhere, copies_between_all_pairs) {
+  constexpr std::size_t n = 5000;
+  const auto p = static_cast<std::size_t>(GetParam().places);
+  // [at][from][to]: what the place has for, and of, each pair.
+  std::vector<std::vector<std::uint32_t>> sources(p);
+  std::vector<std::vector<std::vector<std::uint32_t>>> copies(p);
+  for (std::size_t i = 0; i < p; ++i) {
+    sources[i].resize(n);
+    std::iota(sources[i].begin(), sources[i].end(), static_cast<std::uint32_t>(i * 1'000'000));
+    copies[i].assign(p, std::vector<std::uint32_t>(n));
+  }
+  std::atomic<std::size_t> ready{0};
+  run_places(GetParam(), [&] {
+    places::finish_spmd([&] {
+      // Of three places: one copies from another one to a third.
+      const int me = places::here();
+      const int count = places::count();
+      for (int from = 0; from < count; ++from) {
+        const int to = (from + me) % count;
+        const auto done = places::async_copy(
+            places::global_ptr<std::uint32_t>{to, copies[static_cast<std::size_t>(to)][static_cast<std::size_t>(from)].data()},
+            places::global_ptr<std::uint32_t>{from, sources[static_cast<std::size_t>(from)].data()}, n);
+        places::async_await([&ready] { ++ready; }, done);
+      }
+    });
+  });
+  EXPECT_EQ(ready, p * p);
+  for (std::size_t to = 0; to < p; ++to) {
+    for (std::size_t from = 0; from < p; ++from) EXPECT_EQ(copies[to][from], sources[from]);
+  }
+}
+
+TEST_P(everywhere, the_lowest_failing_place_is_named) {
+  std::atomic<int> right{0};
+  run_places(GetParam(), [&] {
+    const int last = places::count() - 1;
+    for (int round = 0; round < 2; ++round) {
+      try {
+        places::finish_spmd([&] {
+          const int me = places::here();
+          if (me == last) throw std::runtime_error("the body");
+          if (me == last - 1) {
+            places::async_at(me, [] {
+              places::async([] { throw std::runtime_error("a task"); });
+            });
+          }
+        });
+      } catch (const places::place_failed& e) {
+        const std::string what = e.what();
+        if (last == 0 ? e.place() == 0 && what.find("the body") != std::string::npos
+                      : e.place() == last - 1 && what.find("a task") != std::string::npos) {
+          ++right;
+        }
+      }
+    }
+    places::finish_spmd([] {});  // forgotten
+  });
+  EXPECT_EQ(right, 2 * GetParam().places);
+}
+
+TEST_P(everywhere, phases_are_in_step) {
+  std::atomic<int> wrong{0};
+  run_places(GetParam(), [&] {
+    places::finish_spmd([&] {
+      constexpr std::size_t tasks = 6;
+      constexpr std::size_t phases = 20;
+      auto ended = std::make_shared<std::array<std::atomic<std::size_t>, phases>>();
+      auto steps = std::make_shared<phaser>(tasks);
+      for (std::size_t t = 0; t < tasks; ++t) {
+        places::async_phased(*steps, [=, &wrong](std::size_t phase) {
+          if (phase != 0 && (*ended)[phase - 1] != tasks) ++wrong;
+          ++(*ended)[phase];
+          static_cast<void>(steps);
+          return phase + 1 < phases;
+        });
+      }
+      std::size_t behind = 0;
+      places::async_phased(
+          *steps,
+          [=, &wrong](std::size_t phase) mutable {
+            if (phase != behind++) ++wrong;
+            return phase + 1 < phases;
+          },
+          phaser_mode::wait_only);
+    });
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+std::vector<set_up> all_set_ups() {
+  std::vector<set_up> all;
+  for (const int places : {1, 2, 3, 5}) {
+    for (const char* const policy : {"success_only", "baseline", "lifeline"}) {
+      for (const char* const communication : {"shared", "dedicated"}) {
+        if (places == 1 && policy != std::string("success_only")) continue;
+        all.push_back({places, places == 3 ? 1 : 2, policy, communication});
+      }
+    }
+  }
+  for (const char* const scheduler : {"lace", "chase_lev", "receiver", "sender", "lazy_depth", "adws"}) {
+    all.push_back({.places = 2, .workers = 3, .scheduler = scheduler});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(places, everywhere, testing::ValuesIn(all_set_ups()));
+
+}  // namespace
+}  // namespace filch
