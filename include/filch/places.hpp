@@ -130,7 +130,7 @@ void async_await(F&& f, const future<Ts>&... futures) {
 template <class F>
 void async_phased(phaser& of_phases, F&& f, phaser_mode mode = phaser_mode::signal_wait) {
   detail::places::scope& of = detail::places::current_scope();
-  of_phases.add(std::function<bool(std::size_t)>(std::forward<F>(f)), mode, [&of](std::function<void()> task) {
+  of_phases.add(std::function<bool(std::size_t)>(std::forward<F>(f)), mode, [&of](std::function<void()> task) -> detail::detached_task& {
     return detail::places::add_to(of, std::move(task), [&](auto&& added) -> detail::detached_task& {
       return detail::held_tasks::hold(*of.tasks, std::forward<decltype(added)>(added));
     });
