@@ -60,6 +60,9 @@ class FILCH_API place_failed : public std::runtime_error {
 [[nodiscard]] FILCH_API int count();
 /// Computation workers of this place.
 [[nodiscard]] FILCH_API int workers();
+/// A pointer that each place has one of, null at first: for what is at another address at each place. In a process of its
+/// own a variable would do; on the virtual machine all places are one process. main sets it while no task runs.
+[[nodiscard]] FILCH_API void*& own_pointer();
 /// What this place has counted since the program began. A hint while tasks run.
 [[nodiscard]] FILCH_API counts counted();
 
@@ -99,7 +102,8 @@ void finish_spmd(F&& f) {
 template <class F>
 void async(F&& f) {
   detail::places::scope& of = detail::places::current_scope();
-  detail::places::add_to(of, std::forward<F>(f), [&](auto&& task) { of.tasks->run(std::forward<decltype(task)>(task)); });
+  detail::places::add_to(of, std::forward<F>(f),
+                         [&](auto&& task) { of.tasks->run(std::forward<decltype(task)>(task)); });
 }
 
 /// Makes a task that calls f with each index of [first, last), in parallel, as parallel_for does.
@@ -117,7 +121,9 @@ template <class F, class... Ts>
 void async_await(F&& f, const future<Ts>&... futures) {
   detail::places::scope& of = detail::places::current_scope();
   // Kept by the task: whoever made them may have forgotten them.
-  auto body = [f = std::decay_t<F>(std::forward<F>(f)), kept = std::make_tuple(futures...)]() mutable { std::move(f)(); };
+  auto body = [f = std::decay_t<F>(std::forward<F>(f)), kept = std::make_tuple(futures...)]() mutable {
+    std::move(f)();
+  };
   const std::array<detail::future_base*, sizeof...(Ts)> all{detail::future_access::state(futures).get()...};
   detail::places::add_to(of, std::move(body), [&](auto&& task) {
     detail::places::awaiting::await(detail::held_tasks::hold(*of.tasks, std::forward<decltype(task)>(task)), all);
@@ -130,11 +136,12 @@ void async_await(F&& f, const future<Ts>&... futures) {
 template <class F>
 void async_phased(phaser& of_phases, F&& f, phaser_mode mode = phaser_mode::signal_wait) {
   detail::places::scope& of = detail::places::current_scope();
-  of_phases.add(std::function<bool(std::size_t)>(std::forward<F>(f)), mode, [&of](std::function<void()> task) -> detail::detached_task& {
-    return detail::places::add_to(of, std::move(task), [&](auto&& added) -> detail::detached_task& {
-      return detail::held_tasks::hold(*of.tasks, std::forward<decltype(added)>(added));
-    });
-  });
+  of_phases.add(std::function<bool(std::size_t)>(std::forward<F>(f)), mode,
+                [&of](std::function<void()> task) -> detail::detached_task& {
+                  return detail::places::add_to(of, std::move(task), [&](auto&& added) -> detail::detached_task& {
+                    return detail::held_tasks::hold(*of.tasks, std::forward<decltype(added)>(added));
+                  });
+                });
 }
 
 /// Makes a task that may run at any place. f is trivially copyable and at most 480 bytes, or has a closure_codec

@@ -33,17 +33,17 @@ struct options {
 
 /// What a place has counted since the program began.
 struct counts {
-  std::uint64_t probes = 0;         ///< looks at another place's load
-  std::uint64_t requests = 0;       ///< sent to victims
-  std::uint64_t received = 0;       ///< from thieves
-  std::uint64_t received_idle = 0;  ///< of these, while it had nothing itself
-  std::uint64_t dropped = 0;        ///< of these, never answered because the finish was over
-  std::uint64_t steals = 0;         ///< shipments that arrived
-  std::uint64_t tasks_stolen = 0;   ///< tasks in these
-  std::uint64_t tasks_sent = 0;     ///< tasks that others have stolen here
-  std::uint64_t failed_steals = 0;  ///< requests that were refused
-  std::uint64_t cyclic_steals = 0;  ///< requests to a place that waited for this one's tasks
-  std::uint64_t messages = 0;       ///< that steals needed: requests, answers, locks and flags, but no probes
+  std::uint64_t probes = 0;                   ///< looks at another place's load
+  std::uint64_t requests = 0;                 ///< sent to victims
+  std::uint64_t received = 0;                 ///< from thieves
+  std::uint64_t received_idle = 0;            ///< of these, while it had nothing itself
+  std::uint64_t dropped = 0;                  ///< of these, never answered because the finish was over
+  std::uint64_t steals = 0;                   ///< shipments that arrived
+  std::uint64_t tasks_stolen = 0;             ///< tasks in these
+  std::uint64_t tasks_sent = 0;               ///< tasks that others have stolen here
+  std::uint64_t failed_steals = 0;            ///< requests that were refused
+  std::uint64_t cyclic_steals = 0;            ///< requests to a place that waited for this one's tasks
+  std::uint64_t messages = 0;                 ///< that steals needed: requests, answers, locks and flags, but no probes
   std::array<std::uint64_t, 5> victims = {};  ///< phases of search with 1, 2, 3, 4 and more victims
 };
 

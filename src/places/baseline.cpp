@@ -3,14 +3,6 @@
 #include <algorithm>
 
 namespace filch::detail::places {
-namespace {
-
-/// As with success_only.
-constexpr int draws_at_nap = 4;
-constexpr int draws_at_once = 16;
-
-}  // namespace
-
 // Thieves ask by the flag.
 void baseline::asked(int /*thief*/, message_kind /*how*/) {}
 
@@ -22,7 +14,7 @@ void baseline::tasks_came(int from) {
   }
   ++at_.counted.victims[std::clamp<std::size_t>(in_phase_, 1, at_.counted.victims.size()) - 1];
   in_phase_ = 0;
-  hunting_ = false;
+  search_.end();
 }
 
 void baseline::refused(int by) {
@@ -40,31 +32,20 @@ void baseline::serve() {
   if (at_.has_idle_workers()) ++at_.counted.received_idle;
   // Before the answer, after which the next thief may set it.
   at_.board().clear_thief();
-  if (hunting_ || !at_.ship(thief)) at_.refuse(thief);
+  if (search_.is_on() || !at_.ship(thief)) at_.refuse(thief);
 }
 
 void baseline::step(bool rested) {
   serve();
   hunt(rested);
-  at_.publish(hunting_);
+  at_.publish(search_.is_on());
 }
 
 void baseline::hunt(bool rested) {
   // Whoever has been occupied is waited for.
   if (state_ != state::calm && !go_on()) return;
-  if (!at_.wants_tasks()) {
-    hunting_ = false;
-    return;
-  }
-  if (!hunting_) {
-    hunting_ = true;
-    draws_left_ = at_.places();
-    at_.publish(true);
-  } else if (draws_left_ == 0 && rested) {
-    draws_left_ = draws_at_nap;
-  }
-  for (int i = 0; i < draws_at_once && draws_left_ != 0; ++i) {
-    --draws_left_;
+  if (!search_.goes_on(at_, rested)) return;
+  for (int i = 0; i < draws_at_once && search_.may_draw(); ++i) {
     victim_ = at_.draw();
     if (victim_ == at_.me()) continue;
     state_ = state::reading;
@@ -98,10 +79,9 @@ bool baseline::go_on() {
 
 bool baseline::end() {
   serve();
-  hunting_ = false;
+  search_.end();
   if (state_ != state::calm && !go_on()) return false;
   in_phase_ = 0;
-  draws_left_ = 0;
   at_.publish(false);
   return true;
 }

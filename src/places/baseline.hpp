@@ -26,8 +26,7 @@ class baseline final : public steal_protocol {
   [[nodiscard]] bool go_on();
 
   steal_site& at_;
-  bool hunting_ = false;
-  int draws_left_ = 0;
+  victim_search search_;
   state state_ = state::calm;
   int victim_ = 0;
   std::size_t in_phase_ = 0;  ///< victims that were occupied since the last delivery

@@ -61,7 +61,8 @@ class memory_network final : public network {
       auto& queue = own.from[from];
       if (queue.empty()) continue;
       into = std::move(queue.front().contents);
-      if (queue.front().number != 0) own.received[from].store(queue.front().number, std::memory_order_relaxed);  // [MN5]
+      if (queue.front().number != 0)
+        own.received[from].store(queue.front().number, std::memory_order_relaxed);  // [MN5]
       queue.pop_front();
       return true;
     }

@@ -30,9 +30,9 @@ enum class message_kind : std::uint8_t {
 
 struct message {
   message_kind kind{};
-  std::uint8_t channel = 0;         ///< of a tree: which one
-  std::int32_t from = -1;           ///< place; set by the network
-  std::uint32_t finish = 0;         ///< number of the finish_spmd that it belongs to
+  std::uint8_t channel = 0;           ///< of a tree: which one
+  std::int32_t from = -1;             ///< place; set by the network
+  std::uint32_t finish = 0;           ///< number of the finish_spmd that it belongs to
   std::vector<std::byte> contents{};  ///< written by message_writer
 };
 

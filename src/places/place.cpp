@@ -274,7 +274,7 @@ void place::begin_finish() {
     const std::lock_guard lock(error_mutex_);
     error_.reset();
   }
-  counts_.made(0);  // the body
+  counts_.made(0);                                       // the body
   is_in_finish_.store(true, std::memory_order_relaxed);  // [PL6]
   lock_token();
   site_.finish = ++finish_;
@@ -292,7 +292,7 @@ void place::end_finish() {
   pool_->core().serve(w, is_over_);
   // [PL4] acquire: see [PL3].
   static_cast<void>(is_over_.load(std::memory_order_acquire));
-  tasks_->wait();  // all have ended; what is left of them goes
+  tasks_->wait();                                         // all have ended; what is left of them goes
   is_in_finish_.store(false, std::memory_order_relaxed);  // [PL6]
   lock_token();
   while (!protocol_->end()) {

@@ -44,6 +44,7 @@ class place final : public poller {
   [[nodiscard]] scheduler& pool() noexcept { return *pool_; }
   [[nodiscard]] network& net() noexcept { return net_; }
   [[nodiscard]] filch::places::counts counted();
+  [[nodiscard]] void*& own_pointer() noexcept { return own_pointer_; }
 
   // For workers.
 
@@ -109,12 +110,13 @@ class place final : public poller {
 
   // With the token.
   platform::atomic<bool> token_{false};
-  std::uint32_t finish_ = 0;    ///< number of the newest finish_spmd here
-  bool is_open_ = false;        ///< it has begun here, and is not over
+  std::uint32_t finish_ = 0;  ///< number of the newest finish_spmd here
+  bool is_open_ = false;      ///< it has begun here, and is not over
   std::optional<std::vector<std::byte>> reduced_;
-  std::deque<message> early_;   ///< of a finish that has not begun here
+  std::deque<message> early_;  ///< of a finish that has not begun here
 
   // Of main.
+  void* own_pointer_ = nullptr;
   std::unique_ptr<task_group> tasks_;  ///< of the finish_spmd
   std::unique_ptr<scope> spmd_;
   platform::atomic<bool> is_in_finish_{false};

@@ -1,7 +1,7 @@
 // What the templates of filch/places.hpp call.
-#include <filch/places.hpp>
-
 #include <stdexcept>
+
+#include <filch/places.hpp>
 
 #include "places/place.hpp"
 #include "places/run_place.hpp"
@@ -113,6 +113,7 @@ using detail::places::place;
 int here() { return place::here("here").net().place(); }
 int count() { return place::here("count").net().places(); }
 int workers() { return place::here("workers").pool().workers(); }
+void*& own_pointer() { return place::here("own_pointer").own_pointer(); }
 counts counted() { return place::here("counted").counted(); }
 
 namespace detail_spmd {

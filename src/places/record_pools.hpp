@@ -12,7 +12,8 @@ namespace filch::detail::places {
 class record_pools {
  public:
   explicit record_pools(std::size_t workers) {
-    for (std::size_t i = 0; i <= workers; ++i) pools_.push_back(std::make_unique<record_pool>(static_cast<std::uint32_t>(i)));
+    for (std::size_t i = 0; i <= workers; ++i)
+      pools_.push_back(std::make_unique<record_pool>(static_cast<std::uint32_t>(i)));
   }
 
   /// Number of the pool of whoever looks at the network.

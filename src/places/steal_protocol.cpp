@@ -7,8 +7,8 @@
 
 namespace filch::detail::places {
 
-steal_site::steal_site(network& over, export_rings& rings, record_pools& records, const settings& chosen, std::function<int()> idle_workers,
-                       std::uint64_t seed)
+steal_site::steal_site(network& over, export_rings& rings, record_pools& records, const settings& chosen,
+                       std::function<int()> idle_workers, std::uint64_t seed)
     : net_(over), rings_(rings), records_(records), chosen_(chosen), idle_(std::move(idle_workers)), seed_(seed) {}
 
 void steal_site::publish(bool is_hunting) {
@@ -56,6 +56,19 @@ int steal_site::draw() noexcept {
   seed_ ^= seed_ >> 7;
   seed_ ^= seed_ << 17;
   return static_cast<int>(seed_ * 0x2545F4914F6CDD1DULL % static_cast<std::uint64_t>(places()));
+}
+
+bool victim_search::goes_on(steal_site& at, bool rested) {
+  if (!at.wants_tasks()) {
+    is_on_ = false;
+  } else if (!is_on_) {
+    is_on_ = true;
+    left_ = at.places();
+    at.publish(true);  // before it looks at the others
+  } else if (left_ == 0 && rested) {
+    left_ = draws_at_nap;
+  }
+  return is_on_;
 }
 
 bool thief_queue::has(int place) const noexcept {

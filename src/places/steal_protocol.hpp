@@ -28,8 +28,8 @@ class steal_site {
     bool cyclic_steals;
   };
 
-  steal_site(network& over, export_rings& rings, record_pools& records, const settings& chosen, std::function<int()> idle_workers,
-             std::uint64_t seed);
+  steal_site(network& over, export_rings& rings, record_pools& records, const settings& chosen,
+             std::function<int()> idle_workers, std::uint64_t seed);
 
   [[nodiscard]] int me() const noexcept { return net_.place(); }
   [[nodiscard]] int places() const noexcept { return net_.places(); }
@@ -85,6 +85,27 @@ class steal_protocol {
   /// The finish is over: forgets thieves and victims, and asks nobody any more. False: somebody owes this place an
   /// answer; call it again.
   [[nodiscard]] virtual bool end() = 0;
+};
+
+/// Draws between two looks at what has come.
+inline constexpr int draws_at_once = 16;
+
+/// A search for victims whose load says that they have tasks: Algorithm 1. As many draws as there are places, and a few
+/// at each nap of a place that has found nobody.
+class victim_search {
+ public:
+  /// Begins the search, or goes on with it, unless the place wants no tasks any more.
+  [[nodiscard]] bool goes_on(steal_site& at, bool rested);
+  /// One draw less is left. False: none was.
+  [[nodiscard]] bool may_draw() noexcept { return left_ != 0 && left_-- != 0; }
+  void end() noexcept { is_on_ = false; }
+  [[nodiscard]] bool is_on() const noexcept { return is_on_; }
+
+ private:
+  static constexpr int draws_at_nap = 4;
+
+  bool is_on_ = false;
+  int left_ = 0;
 };
 
 /// Thieves that wait for tasks of this place, in the order in which they came.

@@ -3,16 +3,6 @@
 #include <algorithm>
 
 namespace filch::detail::places {
-namespace {
-
-/// Draws at a nap of a place whose search has found nobody.
-constexpr int draws_at_nap = 4;
-
-/// Draws between two looks at what has come.
-constexpr int draws_at_once = 16;
-
-}  // namespace
-
 success_only::success_only(steal_site& at) : at_(at), thieves_(at) {}
 
 void success_only::asked(int thief, message_kind /*how*/) {
@@ -25,34 +15,23 @@ void success_only::tasks_came(int from) {
   std::erase(contacted_, from);
   if (in_phase_ != 0) ++at_.counted.victims[std::min<std::size_t>(in_phase_, at_.counted.victims.size()) - 1];
   in_phase_ = 0;
-  hunting_ = false;
+  search_.end();
 }
 
 void success_only::step(bool rested) {
   thieves_.serve();
   hunt(rested);
-  at_.publish(hunting_);
+  at_.publish(search_.is_on());
 }
 
 void success_only::hunt(bool rested) {
-  if (!at_.wants_tasks()) {
-    hunting_ = false;
-    return;
-  }
-  if (!hunting_) {
-    hunting_ = true;
-    draws_left_ = at_.places();
-    at_.publish(true);  // before it looks at the others
-  } else if (draws_left_ == 0 && rested) {
-    draws_left_ = draws_at_nap;
-  }
+  if (!search_.goes_on(at_, rested)) return;
   // The thief waits until its request is there, or it would ask many places before the first could answer.
   if (sent_ && !at_.has_arrived(*sent_)) return;
   sent_.reset();
   for (int i = 0; i < draws_at_once; ++i) {
     if (!victim_) {
-      if (draws_left_ == 0) return;
-      --draws_left_;
+      if (!search_.may_draw()) return;
       const int drawn = at_.draw();
       if (drawn == at_.me() || has_contacted(drawn) || (!at_.chosen().cyclic_steals && thieves_.has(drawn))) continue;
       victim_ = drawn;
@@ -84,8 +63,7 @@ bool success_only::end() {
   thieves_.drop();
   contacted_.clear();
   in_phase_ = 0;
-  hunting_ = false;
-  draws_left_ = 0;
+  search_.end();
   at_.publish(false);
   return true;
 }

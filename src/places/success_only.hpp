@@ -26,9 +26,8 @@ class success_only final : public steal_protocol {
 
   steal_site& at_;
   thief_queue thieves_;
-  std::vector<int> contacted_;   ///< places that have not delivered since they were asked
-  bool hunting_ = false;
-  int draws_left_ = 0;
+  std::vector<int> contacted_;  ///< places that have not delivered since they were asked
+  victim_search search_;
   std::size_t in_phase_ = 0;     ///< victims asked since the last delivery
   std::optional<int> victim_;    ///< whose load is being read
   std::optional<receipt> sent_;  ///< of the last request

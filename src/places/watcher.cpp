@@ -32,8 +32,7 @@ std::int64_t nap::next_ns() noexcept {
 }
 
 watcher::watcher(bool is_dedicated, std::function<bool(bool rested)> look)
-    : is_dedicated_(is_dedicated),
-      look_(std::move(look)) {
+    : is_dedicated_(is_dedicated), look_(std::move(look)) {
   thread_.emplace(stack_bytes, [this] { is_dedicated_ ? communicate() : watch(); });
 }
 

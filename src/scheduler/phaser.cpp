@@ -1,9 +1,9 @@
-#include <filch/phaser.hpp>
-
 #include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include <filch/phaser.hpp>
 
 #include "platform/thread.hpp"
 
@@ -48,7 +48,9 @@ class phaser::state : public std::enable_shared_from_this<state> {
   using released = std::vector<detail::detached_task*>;
 
   // The phase that all who signal have reached. Without any: the last one.
-  std::size_t current() const { return missing_ != 0 || signallers_at_.empty() ? last_ : signallers_at_.begin()->first; }
+  std::size_t current() const {
+    return missing_ != 0 || signallers_at_.empty() ? last_ : signallers_at_.begin()->first;
+  }
 
   detail::detached_task& hold_next(const std::shared_ptr<member>& m) {
     return m->hold([here = shared_from_this(), m] { here->run(m); });
@@ -116,10 +118,10 @@ class phaser::state : public std::enable_shared_from_this<state> {
   }
 
   mutable platform::mutex mutex_;
-  std::size_t missing_;                                           ///< signallers that have yet to join
-  std::size_t last_ = 0;                                          ///< one past the last phase that anybody has ended
-  std::map<std::size_t, std::size_t> signallers_at_;              ///< how many are in that phase
-  std::multimap<std::size_t, detail::detached_task*> waiting_;    ///< for that phase to begin
+  std::size_t missing_;                                         ///< signallers that have yet to join
+  std::size_t last_ = 0;                                        ///< one past the last phase that anybody has ended
+  std::map<std::size_t, std::size_t> signallers_at_;            ///< how many are in that phase
+  std::multimap<std::size_t, detail::detached_task*> waiting_;  ///< for that phase to begin
 };
 
 phaser::phaser(std::size_t signallers) : state_(std::make_shared<state>(signallers)) {}

@@ -177,9 +177,8 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
     throw std::runtime_error("filch: " + std::to_string(number) +
                              " threads take part in one scheduler; let fewer threads call run at the same time");
   }
-  const common_parts common{team_,    sleepers_,       interrupter_,    *policy_,
-                            mutexes_, chosen_.workers, chosen_.spin_ns, chosen_.policy,
-                            place_ != nullptr};
+  const common_parts common{team_,           sleepers_,       interrupter_,   *policy_,         mutexes_,
+                            chosen_.workers, chosen_.spin_ns, chosen_.policy, place_ != nullptr};
   auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
   w->loops.kind = chosen_.loop;

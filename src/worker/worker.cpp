@@ -137,8 +137,9 @@ void worker::begin_scope_of(task& t, const worker* owner) noexcept {
   void* scope = nullptr;
   if (owner != nullptr) {
     const auto* const s = static_cast<const slot*>(&t);
-    scope = owner->has(*s) ? owner->scopes->of_slot(s)
-                           : owner->scopes->of_number(static_cast<const piece&>(t).number.load(std::memory_order_relaxed));
+    scope = owner->has(*s)
+                ? owner->scopes->of_slot(s)
+                : owner->scopes->of_number(static_cast<const piece&>(t).number.load(std::memory_order_relaxed));
   }
   scopes->begin(head.load(), newest_id, scope);
 }

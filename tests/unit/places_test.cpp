@@ -1,6 +1,4 @@
 // What filch/places.hpp promises, for places that are connected by the memory of one process.
-#include <filch/places.hpp>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -17,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <filch/filch.hpp>
+#include <filch/places.hpp>
 
 #include "places/memory_network.hpp"
 #include "places/run_place.hpp"
@@ -79,7 +78,8 @@ TEST_P(everywhere, every_task_runs_once) {
         places::finish_spmd([&] {
           if (places::here() == finish % places::count()) places::async_any(tree_task{&ran_at, depth});
         });
-        const long all = std::accumulate(ran_at.begin(), ran_at.end(), 0L, [](long sum, const auto& n) { return sum + n; });
+        const long all =
+            std::accumulate(ran_at.begin(), ran_at.end(), 0L, [](long sum, const auto& n) { return sum + n; });
         // Another place may have begun the next finish, and added to it.
         EXPECT_GE(all, (finish + 1) * ((2L << depth) - 1));
         ++finishes;
@@ -159,8 +159,9 @@ TEST_P(everywhere, futures_release_tasks) {
       const auto later = from_left.get_future();
       promise<int> local;
       const auto of_local = local.get_future();
-      places::async_await([&seen, me, later, of_local] { seen[static_cast<std::size_t>(me)] = later.get() + of_local.get(); },
-                          later, of_local);
+      places::async_await(
+          [&seen, me, later, of_local] { seen[static_cast<std::size_t>(me)] = later.get() + of_local.get(); }, later,
+          of_local);
       const int right = (me + 1) % places::count();
       places::async_at(right, [to = addresses[static_cast<std::size_t>(right)], me] {
         reinterpret_cast<promise<int>*>(to)->put(me + 1);
@@ -193,7 +194,8 @@ TEST_P(everywhere, copies_between_all_pairs) {
       for (int from = 0; from < count; ++from) {
         const int to = (from + me) % count;
         const auto done = places::async_copy(
-            places::global_ptr<std::uint32_t>{to, copies[static_cast<std::size_t>(to)][static_cast<std::size_t>(from)].data()},
+            places::global_ptr<std::uint32_t>{
+                to, copies[static_cast<std::size_t>(to)][static_cast<std::size_t>(from)].data()},
             places::global_ptr<std::uint32_t>{from, sources[static_cast<std::size_t>(from)].data()}, n);
         places::async_await([&ready] { ++ready; }, done);
       }
@@ -215,9 +217,7 @@ TEST_P(everywhere, the_lowest_failing_place_is_named) {
           const int me = places::here();
           if (me == last) throw std::runtime_error("the body");
           if (me == last - 1) {
-            places::async_at(me, [] {
-              places::async([] { throw std::runtime_error("a task"); });
-            });
+            places::async_at(me, [] { places::async([] { throw std::runtime_error("a task"); }); });
           }
         });
       } catch (const places::place_failed& e) {
@@ -241,14 +241,7 @@ TEST_P(everywhere, phases_are_in_step) {
       constexpr std::size_t phases = 20;
       auto ended = std::make_shared<std::array<std::atomic<std::size_t>, phases>>();
       auto steps = std::make_shared<phaser>(tasks);
-      for (std::size_t t = 0; t < tasks; ++t) {
-        places::async_phased(*steps, [=, &wrong](std::size_t phase) {
-          if (phase != 0 && (*ended)[phase - 1] != tasks) ++wrong;
-          ++(*ended)[phase];
-          static_cast<void>(steps);
-          return phase + 1 < phases;
-        });
-      }
+      // First: who joins later begins later.
       std::size_t behind = 0;
       places::async_phased(
           *steps,
@@ -257,6 +250,14 @@ TEST_P(everywhere, phases_are_in_step) {
             return phase + 1 < phases;
           },
           phaser_mode::wait_only);
+      for (std::size_t t = 0; t < tasks; ++t) {
+        places::async_phased(*steps, [=, &wrong](std::size_t phase) {
+          if (phase != 0 && (*ended)[phase - 1] != tasks) ++wrong;
+          ++(*ended)[phase];
+          static_cast<void>(steps);
+          return phase + 1 < phases;
+        });
+      }
     });
   });
   EXPECT_EQ(wrong, 0);

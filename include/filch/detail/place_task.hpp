@@ -58,8 +58,8 @@ struct alignas(64) task_record : task {
 FILCH_API void release(task_record& r) noexcept;
 
 template <class F>
-concept travels_as_bytes = std::is_trivially_copyable_v<F> && sizeof(F) <= filch::places::most_closure_bytes &&
-                           alignof(F) <= 16;
+concept travels_as_bytes =
+    std::is_trivially_copyable_v<F> && sizeof(F) <= filch::places::most_closure_bytes && alignof(F) <= 16;
 
 template <class F>
 concept has_codec = requires(const F& f, std::vector<std::byte>& to, std::span<const std::byte> from) {
