@@ -14,13 +14,11 @@ void write_closure(const task_record& r, message& to) {
   message_writer(to).add(offset).add(bytes.size()).add_bytes(bytes);
 }
 
-void read_closure(message_reader& from, task_record& into) {
+closure_in_message next_closure(message_reader& from) noexcept {
   const auto offset = from.get<std::uintptr_t>();
   const auto* const type =
       reinterpret_cast<const closure_type*>(offset + reinterpret_cast<std::uintptr_t>(&foreign_worker));
-  const auto size = from.get<std::size_t>();
-  into.type.store(type);
-  type->read(into, from.get_bytes(size));
+  return {type, from.get_bytes(from.get<std::size_t>())};
 }
 
 }  // namespace filch::detail::places

@@ -1,6 +1,8 @@
 // Closures in messages: which type, and its bytes.
 #pragma once
 
+#include <span>
+
 #include <filch/detail/place_task.hpp>
 
 #include "places/message.hpp"
@@ -9,8 +11,11 @@ namespace filch::detail::places {
 
 /// Appends the record's closure. @throws what the closure's codec throws; std::bad_alloc.
 void write_closure(const task_record& r, message& to);
-/// Makes the next closure of a message, in an empty record.
-/// @throws std::runtime_error when this program does not know its type; what the closure's codec throws.
-void read_closure(message_reader& from, task_record& into);
+/// The next closure of a message.
+struct closure_in_message {
+  const closure_type* type;
+  std::span<const std::byte> bytes;
+};
+[[nodiscard]] closure_in_message next_closure(message_reader& from) noexcept;
 
 }  // namespace filch::detail::places

@@ -1,6 +1,7 @@
 #include "places/export_rings.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "worker/sleepers.hpp"
 #include "worker/worker.hpp"
@@ -16,7 +17,7 @@ task_record* take_oldest(deque::ring_deque<task_record>& from) noexcept {
 
 }  // namespace
 
-export_rings::export_rings(int workers) {
+export_rings::export_rings(int workers, std::function<void()> look) : look_(std::move(look)) {
   for (int i = 0; i < workers; ++i) rings_.push_back(std::make_unique<ring>());
 }
 
@@ -50,7 +51,10 @@ bool export_rings::acquire(worker& w) noexcept {
   if (r == nullptr) return false;
   w.occupied();
   w.common.sleepers.end_search(w);
-  for (; r != nullptr; r = take_own(w)) w.run_loose(*r);
+  for (; r != nullptr; r = take_own(w)) {
+    w.run_loose(*r);
+    look_();
+  }
   return true;
 }
 

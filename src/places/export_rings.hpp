@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,8 +22,8 @@ namespace filch::detail::places {
 
 class export_rings final : public work_source {
  public:
-  /// @throws std::bad_alloc, as those that push.
-  explicit export_rings(int workers);
+  /// `look`: what a worker does between two tasks. @throws std::bad_alloc, as those that push.
+  export_rings(int workers, std::function<void()> look);
 
   void push(worker& w, task_record& r);
   bool acquire(worker& w) noexcept override;
@@ -41,6 +42,7 @@ class export_rings final : public work_source {
   [[nodiscard]] task_record* take_own(const worker& w) noexcept;
   [[nodiscard]] task_record* take_any(worker& w) noexcept;
 
+  const std::function<void()> look_;
   std::vector<std::unique_ptr<ring>> rings_;
   ring arrivals_;
   ring staying_;

@@ -40,7 +40,10 @@ struct copy_job {
 place::place(network& over, const filch::places::options& chosen)
     : net_(over),
       workers_(static_cast<std::size_t>(workers_of(chosen))),
-      rings_(static_cast<int>(workers_)),
+      rings_(static_cast<int>(workers_),
+             [this] {
+               if (!watcher_->is_dedicated() && watcher_->is_look_due()) look(false);
+             }),
       records_(workers_),
       counts_(workers_ + 1),
       waves_(over, 0),
@@ -53,7 +56,8 @@ place::place(network& over, const filch::places::options& chosen)
       protocol_(make_protocol(policy_of(chosen), site_)) {
   // Nobody looks before all of it is there.
   lock_token();
-  watcher_ = std::make_unique<watcher>(is_dedicated(chosen), [this](bool rested) { return look(rested); });
+  watcher_ =
+      std::make_unique<watcher>(is_dedicated(chosen), over.places() > 1, [this](bool rested) { return look(rested); });
   filch::options of_pool = chosen.scheduler;
   of_pool.workers = static_cast<int>(workers_);
   pool_ = std::make_unique<scheduler>(
@@ -84,29 +88,39 @@ place& place::here(const char* construct) {
 filch::places::counts place::counted() {
   lock_token();
   const filch::places::counts now = site_.counted;
-  unlock_token();
+  give_token_back();
   return now;
 }
 
 // The token.
 
 bool place::try_lock_token() noexcept {
-  // [PL1] acquire: what the last one who looked has left, from [PL2].
-  return !token_.load(std::memory_order_relaxed) && !token_.exchange(true, std::memory_order_acquire);
+  // [PL1] acquire: what the last one who looked has left, from [PL2]. seq_cst: after what this thread has posted, [PO1].
+  return !token_.load(std::memory_order_seq_cst) && !token_.exchange(true, std::memory_order_acquire);
 }
 
 void place::lock_token() noexcept {
   while (!try_lock_token()) platform::yield();
 }
 
-void place::unlock_token() noexcept { token_.store(false, std::memory_order_release); }  // [PL2] release: see [PL1]
+// [PL2] release: see [PL1]. seq_cst: before the look for what was posted; pairs with [PO1].
+void place::unlock_token() noexcept { token_.store(false, std::memory_order_seq_cst); }
 
 bool place::look(bool rested) noexcept {
   if (!try_lock_token()) return false;
   const bool came = step(rested);
-  unlock_token();
   watcher_->note_look();
+  give_token_back();
   return came;
+}
+
+void place::give_token_back() noexcept {
+  unlock_token();
+  // Who has posted something meanwhile found the token taken.
+  while (has_posted_.load(std::memory_order_seq_cst) && try_lock_token()) {  // [PO1]
+    send_posted();
+    unlock_token();
+  }
 }
 
 void place::post(int to, message&& m) {
@@ -114,12 +128,11 @@ void place::post(int to, message&& m) {
     const std::lock_guard lock(posted_mutex_);
     posted_.emplace_back(to, std::move(m));
   }
-  // [PO1] seq_cst: before the caller is counted as idle; a place with messages to send joins no wave. That is a matter
-  // of speed: what was posted is counted as made.
+  // [PO1] seq_cst: before the look whether somebody has the token, who looks here when it gives that back ([PL2]).
   has_posted_.store(true, std::memory_order_seq_cst);
   if (!try_lock_token()) return;
   send_posted();
-  unlock_token();
+  give_token_back();
 }
 
 void place::send_posted() {
@@ -130,7 +143,13 @@ void place::send_posted() {
     all.swap(posted_);
     has_posted_.store(false, std::memory_order_relaxed);  // [PO1] under the lock
   }
-  for (auto& [to, m] : all) net_.send(to, std::move(m));
+  for (auto& [to, m] : all) send(to, std::move(m));
+}
+
+void place::send(int to, message&& m) {
+  if (to != net_.place()) return net_.send(to, std::move(m));
+  m.from = to;
+  handle(std::move(m));
 }
 
 bool place::step(bool rested) {
@@ -219,10 +238,12 @@ void place::take_in(const message& m) {
   const bool may_go = m.kind == message_kind::tasks;
   int tasks = 0;
   for (message_reader left(m); !left.is_at_end(); ++tasks) {
-    task_record& r = records_.get(records_.of_network());
+    const closure_in_message next = next_closure(left);
+    task_record& r = records_.get(records_.of_network(), next.type->room);
     r.run.store(&run_record);
+    r.type.store(next.type);
     try {
-      read_closure(left, r);
+      next.type->read(r, next.bytes);
     } catch (...) {
       record_error();
       counts_.ended(workers_);
@@ -282,7 +303,7 @@ void place::begin_finish() {
   std::deque<message> early;
   early.swap(early_);
   for (message& m : early) handle(std::move(m));
-  unlock_token();
+  give_token_back();
 }
 
 void place::end_finish() {
@@ -298,12 +319,12 @@ void place::end_finish() {
   while (!protocol_->end()) {
     // Somebody owes it an answer.
     step(false);
-    unlock_token();
+    give_token_back();
     platform::yield();
     lock_token();
   }
   const std::optional<place_error> error = termination_.error();
-  unlock_token();
+  give_token_back();
   spmd_.reset();
   tasks_.reset();
   if (error) throw filch::places::place_failed(error->place, error->what);
@@ -330,9 +351,9 @@ std::optional<place_error> place::own_error() const {
 void place::count_made(const worker& by) noexcept { counts_.made(by.number); }
 void place::count_ended(const worker& by) noexcept { counts_.ended(by.number); }
 
-task_record& place::new_record(worker& by, const char* construct) {
+task_record& place::new_record(worker& by, const char* construct, std::size_t room) {
   check_in_finish(construct);
-  task_record& r = records_.get(by.number);
+  task_record& r = records_.get(by.number, room);
   r.run.store(&run_record);
   return r;
 }
@@ -404,15 +425,14 @@ void place::copy_in(const message& m) {
   auto* const to = from.get<std::byte*>();
   const auto bytes = from.get_rest();
   std::memcpy(to, bytes.data(), bytes.size());
-  if (initiator == net_.place()) return end_copy(job);
   message done{.kind = message_kind::copied, .finish = m.finish};
   message_writer(done).add(job);
-  net_.send(initiator, std::move(done));
+  send(initiator, std::move(done));
 }
 
 void place::copy_out(const message& m) {
   message_reader from(m);
-  message copied{.kind = message_kind::copy_in, .from = net_.place(), .finish = m.finish};
+  message copied{.kind = message_kind::copy_in, .finish = m.finish};
   const int initiator = from.get<int>();
   const auto job = from.get<std::uint64_t>();
   auto* const to_address = from.get<std::byte*>();
@@ -420,8 +440,7 @@ void place::copy_out(const message& m) {
   const auto* const address = from.get<const std::byte*>();
   const auto bytes = from.get<std::size_t>();
   message_writer(copied).add(initiator).add(job).add(to_address).add_bytes({address, bytes});
-  if (to == net_.place()) return copy_in(copied);
-  net_.send(to, std::move(copied));
+  send(to, std::move(copied));
 }
 
 void place::end_copy(std::uint64_t job) {
@@ -435,12 +454,12 @@ void place::reduce(std::vector<std::byte>& value, const tree::combine& add) {
   is_over_.store(false, std::memory_order_relaxed);  // [PL3]
   lock_token();
   reductions_.contribute(value, add);
-  unlock_token();
+  give_token_back();
   pool_->core().serve(static_cast<worker&>(*self), is_over_);
   static_cast<void>(is_over_.load(std::memory_order_acquire));  // [PL4]
   lock_token();
   value = std::move(*reduced_);
-  unlock_token();
+  give_token_back();
 }
 
 }  // namespace filch::detail::places

@@ -56,7 +56,7 @@ class place final : public poller {
   void record_error() noexcept;
   void count_made(const worker& by) noexcept;
   void count_ended(const worker& by) noexcept;
-  [[nodiscard]] task_record& new_record(worker& by, const char* construct);
+  [[nodiscard]] task_record& new_record(worker& by, const char* construct, std::size_t room);
   void release(task_record& r, const worker& by) noexcept;
   void push_any(worker& by, task_record& r);
   void send_body(worker& by, int to, task_record& r);
@@ -81,12 +81,14 @@ class place final : public poller {
   void lock_token() noexcept;
   [[nodiscard]] bool try_lock_token() noexcept;
   void unlock_token() noexcept;
+  void give_token_back() noexcept;
   void post(int to, message&& m);
   void send_posted();
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] std::optional<place_error> own_error() const;
   // With the token.
   bool step(bool rested);
+  void send(int to, message&& m);
   void handle(message&& m);
   void handle_in_finish(const message& m);
   void handle_request(const message& m);

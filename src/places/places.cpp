@@ -85,8 +85,8 @@ void awaiting::await(detached_task& held, std::span<future_base* const> all) {
   (new await_node(held, all))->wait_for(all);
 }
 
-task_record& new_record(const char* construct) {
-  return place::here(construct).new_record(this_worker_of_place(), construct);
+task_record& new_record(const char* construct, std::size_t room) {
+  return place::here(construct).new_record(this_worker_of_place(), construct, room);
 }
 
 void push_any(task_record& r) { place::current()->push_any(this_worker_of_place(), r); }

@@ -1,28 +1,46 @@
 #include "places/record_pool.hpp"
 
+#include <new>
+
 namespace filch::detail::places {
 
-task_record& record_pool::get() {
-  if (free_ == nullptr && returned_.load(std::memory_order_relaxed) != nullptr) {
-    // [RP2] acquire: who gave a record back has read it, [RP1].
-    free_ = returned_.exchange(nullptr, std::memory_order_acquire);
-  }
-  if (free_ == nullptr) {
-    blocks_.push_back(std::make_unique<task_record[]>(records_at_once));
-    for (std::size_t i = records_at_once; i-- != 0;) {
-      task_record& r = blocks_.back()[i];
-      r.pool = number_;
-      put(r);
-    }
-  }
-  task_record& r = *free_;
-  free_ = r.next.load();
+task_record& record_pool::get(std::size_t room) {
+  const bool large = room > small_room;
+  task_record*& newest = free_[large ? 1 : 0];
+  if (newest == nullptr) take_returned();
+  if (newest == nullptr) make(large);
+  task_record& r = *newest;
+  newest = r.next.load();
   return r;
 }
 
 void record_pool::put(task_record& r) noexcept {
-  r.next.store(free_);
-  free_ = &r;
+  task_record*& newest = free_[r.is_large ? 1 : 0];
+  r.next.store(newest);
+  newest = &r;
+}
+
+void record_pool::take_returned() noexcept {
+  if (returned_.load(std::memory_order_relaxed) == nullptr) return;
+  // [RP2] acquire: who gave a record back has read it, [RP1].
+  task_record* r = returned_.exchange(nullptr, std::memory_order_acquire);
+  while (r != nullptr) {
+    task_record* const next = r->next.load();
+    put(*r);
+    r = next;
+  }
+}
+
+void record_pool::make(bool large) {
+  const std::size_t lines = (sizeof(task_record) + (large ? large_room : small_room) + sizeof(line) - 1) / sizeof(line);
+  const std::size_t records = bytes_at_once / (lines * sizeof(line));
+  blocks_.push_back(std::make_unique_for_overwrite<line[]>(records * lines));
+  for (std::size_t i = 0; i < records; ++i) {
+    auto& r = *::new (static_cast<void*>(&blocks_.back()[i * lines])) task_record;
+    r.pool = number_;
+    r.is_large = large;
+    put(r);
+  }
 }
 
 void record_pool::give_back(task_record& r) noexcept {

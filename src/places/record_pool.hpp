@@ -6,6 +6,8 @@
 //  2. Records last as long as the pool.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,19 +21,28 @@ class record_pool {
  public:
   explicit record_pool(std::uint32_t number) noexcept : number_(number) {}
 
-  /// Owner. @throws std::bad_alloc.
-  [[nodiscard]] task_record& get();
+  /// Owner. A record for a closure of so many bytes. @throws std::bad_alloc.
+  [[nodiscard]] task_record& get(std::size_t room);
   /// Owner.
   void put(task_record& r) noexcept;
   /// Any thread.
   void give_back(task_record& r) noexcept;
 
  private:
-  static constexpr std::size_t records_at_once = 32;
+  static constexpr std::size_t large_room = filch::places::most_closure_bytes;
+  static constexpr std::size_t small_room = 128 - sizeof(task_record);
+  static constexpr std::size_t bytes_at_once = 16384;
+
+  struct alignas(64) line {
+    std::byte bytes[64];
+  };
+
+  void take_returned() noexcept;
+  void make(bool large);
 
   std::uint32_t number_;
-  task_record* free_ = nullptr;
-  std::vector<std::unique_ptr<task_record[]>> blocks_;
+  std::array<task_record*, 2> free_{};  ///< small ones, large ones
+  std::vector<std::unique_ptr<line[]>> blocks_;
   alignas(64) platform::atomic<task_record*> returned_{nullptr};  ///< by others
 };
 

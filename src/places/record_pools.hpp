@@ -18,8 +18,8 @@ class record_pools {
 
   /// Number of the pool of whoever looks at the network.
   [[nodiscard]] std::size_t of_network() const noexcept { return pools_.size() - 1; }
-  /// By the owner of that pool. @throws std::bad_alloc.
-  [[nodiscard]] task_record& get(std::size_t own) { return pools_[own]->get(); }
+  /// By the owner of that pool: a record with room for a closure of so many bytes. @throws std::bad_alloc.
+  [[nodiscard]] task_record& get(std::size_t own, std::size_t room) { return pools_[own]->get(room); }
   /// The same owner gives a record back, of any pool.
   void put(task_record& r, std::size_t own) noexcept {
     if (r.pool == own) {

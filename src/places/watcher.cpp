@@ -9,9 +9,9 @@ namespace filch::detail::places {
 namespace {
 
 constexpr std::int64_t shortest_nap_ns = 20'000;
-constexpr std::int64_t longest_nap_ns = 1'000'000;
+constexpr std::int64_t longest_nap_ns = 800'000;
 
-/// While all workers are busy.
+/// While all workers are busy, and longer as long as nothing comes.
 constexpr std::int64_t watch_ns = 100'000;
 
 /// For closures that are written and read there.
@@ -31,9 +31,9 @@ std::int64_t nap::next_ns() noexcept {
   return now_ns + std::clamp((now_ns - began_ns_) / 16, shortest_nap_ns, longest_nap_ns);
 }
 
-watcher::watcher(bool is_dedicated, std::function<bool(bool rested)> look)
-    : is_dedicated_(is_dedicated), look_(std::move(look)) {
-  thread_.emplace(stack_bytes, [this] { is_dedicated_ ? communicate() : watch(); });
+watcher::watcher(bool is_dedicated, bool is_needed, std::function<bool(bool rested)> look)
+    : is_needed_(is_needed), is_dedicated_(is_needed && is_dedicated), look_(std::move(look)) {
+  if (is_needed) thread_.emplace(stack_bytes, [this] { is_dedicated_ ? communicate() : watch(); });
 }
 
 watcher::~watcher() { stop(); }
@@ -46,14 +46,16 @@ void watcher::stop() noexcept {
   thread_.reset();
 }
 
-// [WT2] relaxed: a hint; the watchdog looks a little too often, or too seldom by one turn.
-void watcher::note_look() noexcept {
-  looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+// [WT2] relaxed: a hint; somebody looks a little too often, or too seldom by one turn.
+void watcher::note_look() noexcept { last_look_.store(platform::ticks(), std::memory_order_relaxed); }
+
+bool watcher::is_look_due() const noexcept {
+  return platform::ticks() - last_look_.load(std::memory_order_relaxed) > 10 * platform::ticks_of_some_us();  // [WT2]
 }
 
 bool watcher::begin_nap() noexcept {
   // [WT3] acquire: nap_, from [WT4].
-  if (napping_.exchange(true, std::memory_order_acquire)) return false;
+  if (!is_needed_ || napping_.exchange(true, std::memory_order_acquire)) return false;
   nap_.begin();
   return true;
 }
@@ -71,14 +73,18 @@ void watcher::end_nap() noexcept {
 
 void watcher::watch() noexcept {
   std::uint64_t seen = 0;
+  std::int64_t wait_ns = watch_ns;
   while (!stopping_.load(std::memory_order_relaxed)) {  // [WT1]
     // [WT5] relaxed: who ends a nap leaves a token afterwards.
     if (napping_.load(std::memory_order_relaxed)) {
       parker_.park();
+      wait_ns = watch_ns;
       continue;
     }
-    parker_.park_until(platform::now_ns() + watch_ns);
-    if (std::exchange(seen, looks_.load(std::memory_order_relaxed)) == seen) look_(false);  // [WT2]
+    parker_.park_until(platform::now_ns() + wait_ns);
+    const std::uint64_t last = last_look_.load(std::memory_order_relaxed);  // [WT2]
+    const bool came = std::exchange(seen, last) == last && look_(false);
+    wait_ns = came ? watch_ns : std::min(2 * wait_ns, longest_nap_ns);
   }
 }
 

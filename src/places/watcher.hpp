@@ -1,8 +1,9 @@
 // When somebody looks at a place's network while its workers sleep, or are all busy.
 //
-// Shared communication: of the workers that sleep one naps, and looks at growing distances, up to 1 ms. While none naps a
-// thread of its own, the watchdog, looks every 100 us unless somebody else has. Dedicated communication: that thread
-// looks all the time, and naps when nothing comes.
+// Shared communication: of the workers that sleep one naps, and looks at growing distances, up to 0.8 ms. While none naps
+// a thread of its own, the watchdog, looks after 100 us unless somebody else has, and at growing distances as long as
+// nothing comes: on a virtual processor each of its wake-ups may cost 9 us. Dedicated communication: that thread looks
+// all the time, and naps when nothing comes.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <optional>
 
 #include <filch/platform/memory.hpp>
+#include <filch/platform/ticks.hpp>
 
 #include "platform/parker.hpp"
 #include "platform/thread.hpp"
@@ -17,7 +19,7 @@
 namespace filch::detail::places {
 
 /// How long to wait for the next look: not at all at first, then for a sixteenth of the time that nothing has come, 20 us
-/// to 1 ms.
+/// to 0.8 ms.
 class nap {
  public:
   /// Something has come, or somebody begins to wait.
@@ -35,15 +37,18 @@ class nap {
 
 class watcher {
  public:
-  /// `look(rested)`: looks at the network; true: something has come.
-  watcher(bool is_dedicated, std::function<bool(bool rested)> look);
+  /// `is_needed`: there are other places. `look(rested)`: looks at the network; true: something has come.
+  watcher(bool is_dedicated, bool is_needed, std::function<bool(bool rested)> look);
   ~watcher();
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
 
+  /// Does a thread that does nothing else look at the network? Not at a single place, where nothing comes from outside.
   [[nodiscard]] bool is_dedicated() const noexcept { return is_dedicated_; }
-  /// Any thread: somebody has looked.
+  /// Whoever looks at the network, afterwards.
   void note_look() noexcept;
+  /// Any thread: has nobody looked for some 50 us?
+  [[nodiscard]] bool is_look_due() const noexcept;
   /// The thread ends.
   void stop() noexcept;
 
@@ -56,10 +61,11 @@ class watcher {
   void watch() noexcept;
   void communicate() noexcept;
 
+  const bool is_needed_;
   const bool is_dedicated_;
   const std::function<bool(bool)> look_;
   platform::atomic<bool> napping_{false};
-  platform::atomic<std::uint64_t> looks_{0};
+  platform::atomic<std::uint64_t> last_look_{0};  ///< in ticks
   platform::atomic<bool> stopping_{false};
   nap nap_;  ///< of the worker that naps
   platform::parker parker_;

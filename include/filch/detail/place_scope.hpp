@@ -108,7 +108,7 @@ class FILCH_API awaiting {
 
 /// A record of the calling worker for a closure that may run elsewhere, inside of a finish_spmd.
 /// @throws std::logic_error outside of one; std::bad_alloc.
-[[nodiscard]] FILCH_API task_record& new_record(const char* construct);
+[[nodiscard]] FILCH_API task_record& new_record(const char* construct, std::size_t room);
 FILCH_API void push_any(task_record& r);
 FILCH_API void send_body(int to, task_record& r);
 
@@ -117,7 +117,7 @@ template <class F>
 task_record& make_record(const char* construct, F&& f) {
   using body = std::decay_t<F>;
   static_cast<void>(unsendable<body>{});
-  task_record& r = new_record(construct);
+  task_record& r = new_record(construct, room_of<body>);
   try {
     closure_kind<body>::store(r, std::forward<F>(f));
   } catch (...) {

@@ -39,6 +39,8 @@ struct task_record;
 
 /// What can be done with closures of one type.
 struct closure_type {
+  /// Bytes of a record's room that it takes.
+  std::size_t room;
   /// Takes the closure out of the record, frees that, and calls the closure.
   void (*run)(task_record&);
   /// Appends the closure's bytes to a message.
@@ -47,11 +49,15 @@ struct closure_type {
   void (*read)(task_record&, std::span<const std::byte>);
 };
 
-struct alignas(64) task_record : task {
+/// The closure lies behind it. There are two sizes of records; small ones have room for most closures.
+struct alignas(16) task_record : task {
   platform::shared<const closure_type*> type;
   platform::shared<task_record*> next;  ///< of a pool's free records
   std::uint32_t pool = 0;               ///< that the record is from
-  alignas(16) std::byte closure[filch::places::most_closure_bytes];
+  bool is_large = false;
+
+  [[nodiscard]] std::byte* closure() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] const std::byte* closure() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
 };
 
 /// Gives a record back to its pool. The calling thread is a worker of the record's place.
@@ -67,34 +73,38 @@ concept has_codec = requires(const F& f, std::vector<std::byte>& to, std::span<c
   { filch::places::closure_codec<F>::read(from) } -> std::same_as<F>;
 };
 
+/// Bytes of a record's room that a closure of that type takes.
+template <class F>
+inline constexpr std::size_t room_of = travels_as_bytes<F> ? sizeof(F) : sizeof(F*);
+
 /// A closure that is bytes. It need not be copy-constructible: nothing but bytes is copied.
 template <class F>
 struct closure_bytes_of {
   template <class G>
   static void store(task_record& r, G&& from) {
-    ::new (static_cast<void*>(r.closure)) F(std::forward<G>(from));
+    ::new (static_cast<void*>(r.closure())) F(std::forward<G>(from));
   }
   static void run(task_record& r) {
     alignas(F) std::byte bytes[sizeof(F)];
-    std::memcpy(bytes, r.closure, sizeof(F));
+    std::memcpy(bytes, r.closure(), sizeof(F));
     release(r);
     std::move (*std::launder(reinterpret_cast<F*>(bytes)))();
   }
   static void write(const task_record& r, std::vector<std::byte>& to) {
-    to.insert(to.end(), r.closure, r.closure + sizeof(F));
+    to.insert(to.end(), r.closure(), r.closure() + sizeof(F));
   }
   static void read(task_record& r, std::span<const std::byte> from) {
-    std::memcpy(r.closure, from.data(), from.size());
+    std::memcpy(r.closure(), from.data(), from.size());
   }
 };
 
 /// A closure on the heap, whose address is in the record; written only if it travels.
 template <class F>
 struct closure_on_heap {
-  static void store_address(task_record& r, F* f) noexcept { std::memcpy(r.closure, &f, sizeof f); }
+  static void store_address(task_record& r, F* f) noexcept { std::memcpy(r.closure(), &f, sizeof f); }
   static F* address(const task_record& r) noexcept {
     F* f = nullptr;
-    std::memcpy(&f, r.closure, sizeof f);
+    std::memcpy(&f, r.closure(), sizeof f);
     return f;
   }
   template <class G>
@@ -126,6 +136,7 @@ template <class F>
 using closure_kind = std::conditional_t<travels_as_bytes<F>, closure_bytes_of<F>, closure_on_heap<F>>;
 
 template <class F>
-inline constexpr closure_type type_of{&closure_kind<F>::run, &closure_kind<F>::write, &closure_kind<F>::read};
+inline constexpr closure_type type_of{room_of<F>, &closure_kind<F>::run, &closure_kind<F>::write,
+                                      &closure_kind<F>::read};
 
 }  // namespace filch::detail::places
