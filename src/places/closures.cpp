@@ -1,23 +1,30 @@
 #include "places/closures.hpp"
 
-#include <cstdint>
+#include <cstddef>
 
 #include <filch/detail/worker_core.hpp>
 
 namespace filch::detail::places {
 
+namespace {
+
+/// What the types of closures are named by: their distance from here. So all of them have to be in one module with this
+/// library, which has to be linked statically.
+const std::byte* origin() noexcept { return static_cast<const std::byte*>(static_cast<const void*>(&foreign_worker)); }
+
+}  // namespace
+
 void write_closure(const task_record& r, message& to) {
   const closure_type* const type = r.type.load();
-  const auto offset = reinterpret_cast<std::uintptr_t>(type) - reinterpret_cast<std::uintptr_t>(&foreign_worker);
+  const std::ptrdiff_t offset = reinterpret_cast<const std::byte*>(type) - origin();
   std::vector<std::byte> bytes;
   type->write(r, bytes);
   message_writer(to).add(offset).add(bytes.size()).add_bytes(bytes);
 }
 
 closure_in_message next_closure(message_reader& from) noexcept {
-  const auto offset = from.get<std::uintptr_t>();
-  const auto* const type =
-      reinterpret_cast<const closure_type*>(offset + reinterpret_cast<std::uintptr_t>(&foreign_worker));
+  const auto offset = from.get<std::ptrdiff_t>();
+  const auto* const type = static_cast<const closure_type*>(static_cast<const void*>(origin() + offset));
   return {type, from.get_bytes(from.get<std::size_t>())};
 }
 

@@ -72,7 +72,7 @@ task_record* export_rings::take_for_others() noexcept {
   return nullptr;
 }
 
-int export_rings::load() const noexcept {
+int export_rings::tasks() const noexcept {
   std::int64_t all = arrivals_.size();
   for (const auto& each : rings_) all += each->size();
   return static_cast<int>(all);

@@ -34,7 +34,7 @@ class export_rings final : public work_source {
   /// The oldest task of some ring; null: none was found.
   [[nodiscard]] task_record* take_for_others() noexcept;
   /// Tasks that other places could have. A hint.
-  [[nodiscard]] int load() const noexcept;
+  [[nodiscard]] int tasks() const noexcept;
 
  private:
   using ring = deque::ring_deque<task_record>;

@@ -221,7 +221,7 @@ void place::handle_in_finish(const message& m) {
     case message_kind::copy_out:
       return copy_out(m);
     case message_kind::copied:
-      return end_copy(message_reader(m).get<std::uint64_t>());
+      return end_copy(message_reader(m).get<void*>());
     default:
       return take_in(m);
   }
@@ -406,14 +406,15 @@ filch::future<> place::copy(worker& by, int to, std::byte* to_address, int from,
   }
   message m{.kind = from == me ? message_kind::copy_in : message_kind::copy_out, .finish = site_.finish};
   message_writer what(m);
-  what.add(me).add(reinterpret_cast<std::uint64_t>(job.get())).add(to_address);
+  what.add(me).add(job.get()).add(to_address);
   if (from == me) {
     what.add_bytes({from_address, bytes});
   } else {
     what.add(to).add(from_address).add(bytes);
   }
   counts_.made(by.number);
-  static_cast<void>(job.release());  // end_copy() has it again
+  copy_job* const later = job.release();  // end_copy() has it again
+  static_cast<void>(later);
   post(from == me ? to : from, std::move(m));
   return done;
 }
@@ -421,7 +422,7 @@ filch::future<> place::copy(worker& by, int to, std::byte* to_address, int from,
 void place::copy_in(const message& m) {
   message_reader from(m);
   const int initiator = from.get<int>();
-  const auto job = from.get<std::uint64_t>();
+  const auto job = from.get<void*>();
   auto* const to = from.get<std::byte*>();
   const auto bytes = from.get_rest();
   std::memcpy(to, bytes.data(), bytes.size());
@@ -434,7 +435,7 @@ void place::copy_out(const message& m) {
   message_reader from(m);
   message copied{.kind = message_kind::copy_in, .finish = m.finish};
   const int initiator = from.get<int>();
-  const auto job = from.get<std::uint64_t>();
+  const auto job = from.get<void*>();
   auto* const to_address = from.get<std::byte*>();
   const int to = from.get<int>();
   const auto* const address = from.get<const std::byte*>();
@@ -443,8 +444,8 @@ void place::copy_out(const message& m) {
   send(to, std::move(copied));
 }
 
-void place::end_copy(std::uint64_t job) {
-  const std::unique_ptr<copy_job> ended(reinterpret_cast<copy_job*>(job));
+void place::end_copy(void* job) {
+  const std::unique_ptr<copy_job> ended(static_cast<copy_job*>(job));
   ended->done.put();
   counts_.ended(workers_);
 }

@@ -95,7 +95,7 @@ class place final : public poller {
   void take_in(const message& m);
   void copy_in(const message& m);
   void copy_out(const message& m);
-  void end_copy(std::uint64_t job);
+  void end_copy(void* job);
   void tell_main() noexcept;
 
   network& net_;

@@ -1,10 +1,10 @@
 // What the templates of filch/places.hpp call.
 #include <stdexcept>
 
+#include <filch/detail/run_place.hpp>
 #include <filch/places.hpp>
 
 #include "places/place.hpp"
-#include "places/run_place.hpp"
 #include "worker/worker.hpp"
 
 namespace filch {

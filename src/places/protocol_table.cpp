@@ -39,6 +39,7 @@ std::unique_ptr<steal_protocol> make_protocol(std::string_view name, steal_site&
 
 std::vector<std::string_view> protocol_names() {
   std::vector<std::string_view> names;
+  names.reserve(table.size());
   for (const row& each : table) names.push_back(each.name);
   return names;
 }

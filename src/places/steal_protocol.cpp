@@ -12,7 +12,7 @@ steal_site::steal_site(network& over, export_rings& rings, record_pools& records
     : net_(over), rings_(rings), records_(records), chosen_(chosen), idle_(std::move(idle_workers)), seed_(seed) {}
 
 void steal_site::publish(bool is_hunting) {
-  const int load = is_hunting ? load_board::hunting : rings_.load();
+  const int load = is_hunting ? load_board::hunting : rings_.tasks();
   if (std::exchange(shown_, load) != load) net_.board().publish(load);
 }
 

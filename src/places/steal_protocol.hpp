@@ -36,10 +36,10 @@ class steal_site {
   [[nodiscard]] const settings& chosen() const noexcept { return chosen_; }
   [[nodiscard]] load_board& board() noexcept { return net_.board(); }
   /// Do idle workers here find nothing?
-  [[nodiscard]] bool wants_tasks() const { return idle_() >= chosen_.idle_workers && rings_.load() == 0; }
+  [[nodiscard]] bool wants_tasks() const { return idle_() >= chosen_.idle_workers && rings_.tasks() == 0; }
   [[nodiscard]] bool has_idle_workers() const { return idle_() != 0; }
   /// Has it tasks, and no worker without one?
-  [[nodiscard]] bool has_surplus() const { return idle_() == 0 && rings_.load() != 0; }
+  [[nodiscard]] bool has_surplus() const { return idle_() == 0 && rings_.tasks() != 0; }
   /// Shows the others how many tasks are here, or that this place looks for some itself.
   void publish(bool is_hunting);
   /// Sends that place tasks: one, and further ones while no worker here is idle. False: there was none.
@@ -97,7 +97,11 @@ class victim_search {
   /// Begins the search, or goes on with it, unless the place wants no tasks any more.
   [[nodiscard]] bool goes_on(steal_site& at, bool rested);
   /// One draw less is left. False: none was.
-  [[nodiscard]] bool may_draw() noexcept { return left_ != 0 && left_-- != 0; }
+  [[nodiscard]] bool may_draw() noexcept {
+    if (left_ == 0) return false;
+    --left_;
+    return true;
+  }
   void end() noexcept { is_on_ = false; }
   [[nodiscard]] bool is_on() const noexcept { return is_on_; }
 

@@ -14,11 +14,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filch/detail/run_place.hpp>
 #include <filch/filch.hpp>
 #include <filch/places.hpp>
 
 #include "places/memory_network.hpp"
-#include "places/run_place.hpp"
 
 namespace filch {
 namespace {

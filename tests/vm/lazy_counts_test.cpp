@@ -171,8 +171,8 @@ class robbed_at_once final : public policy {
   worker& add_worker() {
     const auto number = static_cast<std::uint16_t>(everybody_.size());
     everybody_.add(std::make_unique<worker>(
-        number, home_, common_parts{everybody_, idle_, interrupts_, *this, mutexes_, 1, patience::spin_ns, "recorded", false},
-        4096));
+        number, home_,
+        common_parts{everybody_, idle_, interrupts_, *this, mutexes_, 1, patience::spin_ns, "recorded", false}, 4096));
     everybody_[number].offered = make_offer();
     everybody_[number].loops.kind = how_.kind;
     return everybody_[number];

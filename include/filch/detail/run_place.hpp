@@ -1,4 +1,4 @@
-// Runs a program at one place: what is between the network and the program.
+// Runs a program at one place: what is between the network, which filch::places has, and the program.
 #pragma once
 
 #include <functional>
@@ -6,9 +6,9 @@
 #include <filch/config.hpp>
 #include <filch/places_options.hpp>
 
-#include "places/network.hpp"
-
 namespace filch::detail::places {
+
+class network;
 
 /// Runs main on the calling thread, as this place's; returns its result when the mains of all places have returned.
 /// @throws std::invalid_argument for bad options; what main throws, at once.
