@@ -1,8 +1,8 @@
 // Tasks at several places: one program, started once at each of them, whose tasks go where workers are idle.
 //
 // A place is a process with a scheduler of its own. What is here follows HabaneroUPC++ (Kumar, Zheng, Cave, Budimlic and
-// Sarkar, PGAS 2014; Kumar, Murthy, Sarkar and Zheng 2016). Link with filch::places; start with mpirun, or without it
-// at one place.
+// Sarkar, PGAS 2014; Kumar, Murthy, Sarkar and Zheng 2016). Processes are not connected yet: run() has one place, where all
+// of this works; several are connected by the memory of one process, in tests.
 //
 //     int main(int argc, char** argv) {
 //       return filch::places::run(argc, argv, [](int, char**) {
@@ -209,10 +209,11 @@ template <class T, class Combine>
   return of(bytes);
 }
 
-/// Runs main at this place, as the others do, and ends when all have. An exception that leaves main ends the whole job, as
-/// does a place that exits before.
+/// Runs main at this place, which is the only one at present.
 /// @return what main returns.
-int run(int argc, char** argv, const options& chosen, const std::function<int(int, char**)>& main);
+/// @throws std::invalid_argument for bad options; std::runtime_error in one of several processes of an MPI job; what main
+///         throws.
+FILCH_API int run(int argc, char** argv, const options& chosen, const std::function<int(int, char**)>& main);
 
 template <class Main>
 int run(int argc, char** argv, const options& chosen, Main&& main)

@@ -10,7 +10,7 @@ namespace {
 
 /// What the types of closures are named by: their distance from here. So all of them have to be in one module with this
 /// library, which has to be linked statically.
-const std::byte* origin() noexcept { return static_cast<const std::byte*>(static_cast<const void*>(&foreign_worker)); }
+const std::byte* origin() noexcept { return reinterpret_cast<const std::byte*>(&foreign_worker); }
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void write_closure(const task_record& r, message& to) {
 
 closure_in_message next_closure(message_reader& from) noexcept {
   const auto offset = from.get<std::ptrdiff_t>();
-  const auto* const type = static_cast<const closure_type*>(static_cast<const void*>(origin() + offset));
+  const auto* const type = reinterpret_cast<const closure_type*>(origin() + offset);
   return {type, from.get_bytes(from.get<std::size_t>())};
 }
 

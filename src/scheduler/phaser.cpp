@@ -47,9 +47,11 @@ class phaser::state : public std::enable_shared_from_this<state> {
  private:
   using released = std::vector<detail::detached_task*>;
 
-  // The phase that all who signal have reached. Without any: the last one.
+  // The phase that all who signal have reached, which is the first one until all have joined. Without any: the one after
+  // the last.
   std::size_t current() const {
-    return missing_ != 0 || signallers_at_.empty() ? last_ : signallers_at_.begin()->first;
+    if (missing_ != 0) return 0;
+    return signallers_at_.empty() ? last_ : signallers_at_.begin()->first;
   }
 
   detail::detached_task& hold_next(const std::shared_ptr<member>& m) {
