@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <source_location>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,32 @@ class world {
   /// Price of one unit of the named work in ns; see the machine files.
   [[nodiscard]] virtual double price(const char* work) = 0;
 
+  /// The program's heap has given out this memory; whoever had it before is done with it.
+  virtual void allocated(const void* /*at*/, std::size_t /*bytes*/) {}
+
+  // Nodes: computers of their own, which share no memory and are connected by a network. All of this is about the node of
+  // the calling thread; threads are started on the node of whoever starts them. Here: one node, and no network.
+  [[nodiscard]] virtual int nodes() { return 1; }
+  [[nodiscard]] virtual int node() { return 0; }
+  /// Messages of one pair of nodes arrive in order. Returns the message's number.
+  virtual std::uint64_t send(int /*to*/, std::vector<std::byte> /*bytes*/, bool /*wants_receipt*/) { no_network(); }
+  struct arrival {
+    int from;
+    std::vector<std::byte> bytes;
+  };
+  /// The next message that has come, if there is one.
+  [[nodiscard]] virtual std::optional<arrival> receive() { no_network(); }
+  /// Is it known here that this node's message of that number, of which it wanted a receipt, has been received?
+  [[nodiscard]] virtual bool was_received(std::uint64_t /*number*/) { no_network(); }
+  // One-sided: each node has words, numbered from 0, that all nodes reach; they begin as 0.
+  [[nodiscard]] virtual word load_at(int /*node*/, std::size_t /*which*/) { no_network(); }
+  /// Arrives like a message.
+  virtual void store_at(int /*node*/, std::size_t /*which*/, word /*value*/) { no_network(); }
+  /// Returns what the word held; if that was `expected`, it is `desired` now.
+  virtual word compare_exchange_at(int /*node*/, std::size_t /*which*/, word /*expected*/, word /*desired*/) {
+    no_network();
+  }
+
   /// The world that exists, or null.
   [[nodiscard]] static world* current() noexcept { return place(); }
 
@@ -121,6 +149,9 @@ class world {
   };
 
  private:
+  [[noreturn]] static void no_network() {
+    throw std::logic_error("filch: this virtual world has no network between nodes; use places of one process in it");
+  }
   static world*& place() noexcept {
     static world* there = nullptr;
     return there;

@@ -69,7 +69,7 @@ std::string complaint_without(const std::string& group, const std::string& key) 
 
 TEST(machine_file, every_shipped_machine_loads_and_says_where_each_group_of_figures_is_from) {
   const auto names = machine_names(machines);
-  EXPECT_THAT(names, IsSupersetOf({"generic", "i7-920", "ivy-bridge-2x12", "local", "opteron-6168", "ultrasparc-t2",
+  EXPECT_THAT(names, IsSupersetOf({"edison", "generic", "i7-920", "local", "opteron-6168", "ultrasparc-t2",
                                    "xeon-e7450", "xeon-gold-6130", "xeon-x7550"}));
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
@@ -80,6 +80,7 @@ TEST(machine_file, every_shipped_machine_loads_and_says_where_each_group_of_figu
       ASSERT_THAT(machine.sources, Contains(Key(group)));
       EXPECT_FALSE(machine.sources.at(group).empty()) << group;
     }
+    EXPECT_EQ(machine.network.has_value(), machine.sources.contains("network"));
   }
 }
 
@@ -119,7 +120,7 @@ TEST(machine_file, machines_of_the_papers_have_their_numbers_of_threads) {
   EXPECT_EQ(load_machine("xeon-e7450", machines).hardware_threads(), 24);
   EXPECT_EQ(load_machine("ultrasparc-t2", machines).cores(), 8);
   EXPECT_EQ(load_machine("ultrasparc-t2", machines).hardware_threads(), 64);
-  EXPECT_EQ(load_machine("ivy-bridge-2x12", machines).hardware_threads(), 24);
+  EXPECT_EQ(load_machine("edison", machines).hardware_threads(), 24);
 }
 
 // Each value is another one, so that a figure read into the wrong member is found.
@@ -138,6 +139,8 @@ TEST(machine_file, every_figure_gets_to_its_member) {
     "system": {"pause_ns": 20, "park_ns": 21, "wake_call_ns": 22, "wake_latency_ns": 23, "signal_call_ns": 24,
                "signal_latency_ns": 25},
     "runtime": {"spawn_ns": 26},
+    "network": {"latency_ns": 50, "ns_per_byte": 51, "send_overhead_ns": 52, "receive_overhead_ns": 53, "read_ns": 54,
+                "atomic_ns": 55, "poll_ns": 56, "jitter": 57},
     "work": {"fib_call_ns": 27, "nqueens_check_ns": 28, "uts_node_ns": 29, "uts_geometric_node_ns": 30,
              "matmul_madd_ns": 31, "cilksort_compare_ns": 32, "heat_cell_ns": 33.5, "sgemm_madd_ns": 33.75,
              "tsp_step_ns": 34.5, "spmv_nonzero_ns": 35.5, "bfs_edge_ns": 36.5,
@@ -185,6 +188,15 @@ TEST(machine_file, every_figure_gets_to_its_member) {
   EXPECT_EQ(m.system.signal_call_ns, 24);
   EXPECT_EQ(m.system.signal_latency_ns, 25);
   EXPECT_EQ(m.runtime.spawn_ns, 26);
+  ASSERT_TRUE(m.network.has_value());
+  EXPECT_EQ(m.network->latency_ns, 50);
+  EXPECT_EQ(m.network->ns_per_byte, 51);
+  EXPECT_EQ(m.network->send_overhead_ns, 52);
+  EXPECT_EQ(m.network->receive_overhead_ns, 53);
+  EXPECT_EQ(m.network->read_ns, 54);
+  EXPECT_EQ(m.network->atomic_ns, 55);
+  EXPECT_EQ(m.network->poll_ns, 56);
+  EXPECT_EQ(m.network->jitter, 57);
   EXPECT_EQ(m.work.at("fib_call"), 27);
   EXPECT_EQ(m.work.at("nqueens_check"), 28);
   EXPECT_EQ(m.work.at("uts_node"), 29);
@@ -243,9 +255,9 @@ TEST(machine_file, a_shape_needs_the_generic_file) {
 
 TEST(machine_file, an_unknown_name_lists_the_known_ones) {
   EXPECT_EQ(complaint_about("opteron"),
-            "unknown machine 'opteron'; use one of generic, i7-920, ivy-bridge-2x12, local, opteron-6168, "
+            "unknown machine 'opteron'; use one of edison, generic, i7-920, local, opteron-6168, "
             "ultrasparc-t2, xeon-e7450, xeon-gold-6130, xeon-x7550, the path of a JSON file, or a shape such as 4x12");
-  EXPECT_THAT(complaint_about(""), StartsWith("unknown machine ''; use one of generic"));
+  EXPECT_THAT(complaint_about(""), StartsWith("unknown machine ''; use one of edison, generic"));
   EXPECT_THAT(complaint_about("two\nlines"), StartsWith("unknown machine 'two?lines'"));
   const path nowhere = machines / "nowhere";
   EXPECT_THAT(complaint_about("local", nowhere),
@@ -289,14 +301,24 @@ TEST(machine_file, a_missing_key_is_named) {
 
 // No figure has a default: leaving out any one of them is an error that names it. (A price of work is missed by the
 // workload that wants it.)
-TEST(machine_file, every_key_but_about_and_sources_is_needed) {
-  const json machine = generic();
+TEST(machine_file, every_key_but_about_sources_and_network_is_needed) {
+  json machine = generic();
+  machine["network"] = json::parse(std::ifstream(machines / "edison.json")).at("network");
+  const auto complaint_without = [&](const std::string& group, const std::string& key) {
+    json rest = machine;
+    rest.at(json::json_pointer(group)).erase(key);
+    return complaint_about_text(rest.dump(2));
+  };
   for (const auto& [group, figures] : machine.items()) {
     if (group == "about" || group == "sources") {
       EXPECT_EQ(complaint_without("", group), "no complaint");
       continue;
     }
-    EXPECT_THAT(complaint_without("", group), HasSubstr("': " + group + " is missing"));
+    if (group == "network") {
+      EXPECT_EQ(complaint_without("", group), "no complaint");
+    } else {
+      EXPECT_THAT(complaint_without("", group), HasSubstr("': " + group + " is missing"));
+    }
     if (!figures.is_object() || group == "work") continue;
     for (const auto& [key, value] : figures.items()) {
       std::string name = group;
@@ -331,6 +353,11 @@ TEST(machine_file, an_impossible_figure_is_named) {
   EXPECT_THAT(complaint_about_value("/shape/core_throughput", 1.5),
               EndsWith("': shape.core_throughput is 1.5; give a number from 1 to threads_per_core"));
   EXPECT_THAT(complaint_about_value("/sources/lines", 3), EndsWith("': sources.lines is 3; give a text in quotes"));
+  EXPECT_THAT(complaint_about_value("/network", "fast"), EndsWith("': network is \"fast\"; give an object, {...}"));
+  json network = json::parse(std::ifstream(machines / "edison.json"));
+  network["network"]["jitter"] = -0.5;
+  EXPECT_THAT(complaint_about_text(network.dump()),
+              EndsWith("': network.jitter is -0.5; give a share, a number from 0 on"));
   EXPECT_THAT(complaint_about_value("/about", "a text"), EndsWith("': about is \"a text\"; give an object, {...}"));
   EXPECT_THAT(complaint_about_value("/data/numa", std::string(1000, 'n')), HasSubstr("nnn...; give"));
 }
@@ -356,7 +383,7 @@ TEST(machine_file, an_unknown_key_is_an_error_except_where_people_write) {
               HasSubstr("': lines.load_owned has the unknown key \"far_ns\"; remove it"));
   EXPECT_THAT(complaint_about_value("/colour", "red"),
               EndsWith("': has the unknown key \"colour\"; remove it, or use one of about, calibrated, data, lines, "
-                       "memory, runtime, shape, sources, system, work"));
+                       "memory, network, runtime, shape, sources, system, work"));
   EXPECT_THAT(complaint_about_value("/two\nlines", 1), HasSubstr("has the unknown key \"two\\nlines\""));
   EXPECT_EQ(complaint_about_value("/about/anything", "at all"), "no complaint");
   EXPECT_EQ(complaint_about_value("/sources/anything", "at all"), "no complaint");
@@ -385,6 +412,17 @@ TEST(machine_file, scaling_changes_communication_and_nothing_else) {
   expect_longer(before.system.wake_latency_ns, after.system.wake_latency_ns);
   expect_longer(before.system.signal_call_ns, after.system.signal_call_ns);
   expect_longer(before.system.signal_latency_ns, after.system.signal_latency_ns);
+
+  const network_costs wires = *load_machine("edison", machines).network;
+  const network_costs longer_wires = *scaled(load_machine("edison", machines), 1.5).network;
+  expect_longer(wires.latency_ns, longer_wires.latency_ns);
+  expect_longer(wires.ns_per_byte, longer_wires.ns_per_byte);
+  expect_longer(wires.read_ns, longer_wires.read_ns);
+  expect_longer(wires.atomic_ns, longer_wires.atomic_ns);
+  EXPECT_EQ(longer_wires.send_overhead_ns, wires.send_overhead_ns);
+  EXPECT_EQ(longer_wires.receive_overhead_ns, wires.receive_overhead_ns);
+  EXPECT_EQ(longer_wires.poll_ns, wires.poll_ns);
+  EXPECT_EQ(longer_wires.jitter, wires.jitter);
 
   EXPECT_EQ(after.name, before.name);
   EXPECT_EQ(after.hardware_threads(), before.hardware_threads());

@@ -1,5 +1,7 @@
 // Cache lines of the many-core machine and what getting hold of one costs.
 //
+// With several nodes, cores are those of the node that uses the line: the others have no part in its state.
+//
 // A line is with one core alone (it may write), with several (they may read), or with nobody yet: the first to ask then
 // has it at once. Lines of the scheduler are assumed never to fall out of a cache; what programs declare to touch is
 // data_memory's.
@@ -14,6 +16,7 @@
 #include <cstdint>
 
 #include "vm/machine/core_set.hpp"
+#include "vm/machine/line_users.hpp"
 #include "vm/machine/machine_file.hpp"
 #include "vm/machine/page_table.hpp"
 #include "vm/machine/virtual_time.hpp"
@@ -25,7 +28,8 @@ struct cache_line {
 
   picoseconds free_at = 0;       ///< end of the last exclusive transfer
   std::uint32_t owner = nobody;  ///< has the line alone
-  core_set holders;              ///< have a clean copy
+  line_users users;
+  core_set holders;  ///< have a clean copy
 };
 
 class coherence {
@@ -42,6 +46,12 @@ class coherence {
 
   [[nodiscard]] cache_line& line_at(const void* address) { return lines_.at(address); }
   void forget(const void* address, std::size_t bytes) { lines_.forget(address, bytes); }
+  /// The memory is somebody else's now; lines that only those users had stay as they are.
+  void renew(const void* address, std::size_t bytes, line_users users) {
+    lines_.visit(address, bytes, [users](cache_line& line) {
+      if (line.users != users) line = {};
+    });
+  }
 
   [[nodiscard]] picoseconds hit() const noexcept { return hit_; }
   [[nodiscard]] picoseconds atomic_extra() const noexcept { return atomic_extra_; }
@@ -59,8 +69,9 @@ class coherence {
   /// line for as long as a read-modify-write takes.
   [[nodiscard]] picoseconds own(cache_line& line, std::uint32_t core, picoseconds now, bool atomic);
   /// An object was made there: its maker has the line.
-  static void create(cache_line& line, std::uint32_t core, std::uint32_t cores) noexcept {
+  static void create(cache_line& line, std::uint32_t core, std::uint32_t cores, line_users users) noexcept {
     line.owner = core;
+    line.users = users;
     line.holders.clear(cores);
   }
   [[nodiscard]] std::uint32_t cores() const noexcept { return cores_; }

@@ -58,6 +58,11 @@ class group {
     if (!object_.is_object()) wrong(path_.empty() ? "the file" : path_, object_, "an object, {...}");
   }
 
+  [[nodiscard]] bool has(const std::string& key) {
+    known_.insert(key);
+    return object_.contains(key);
+  }
+
   [[nodiscard]] group subgroup(const std::string& key) { return {file_, full(key), value_of(key, "an object, {...}")}; }
 
   /// A number from `low` to `high`.
@@ -230,6 +235,19 @@ runtime_costs read_runtime(group runtime) {
   return read;
 }
 
+network_costs read_network(group network) {
+  const network_costs read{.latency_ns = network.nanoseconds("latency_ns"),
+                           .ns_per_byte = network.nanoseconds("ns_per_byte"),
+                           .send_overhead_ns = network.nanoseconds("send_overhead_ns"),
+                           .receive_overhead_ns = network.nanoseconds("receive_overhead_ns"),
+                           .read_ns = network.nanoseconds("read_ns"),
+                           .atomic_ns = network.nanoseconds("atomic_ns"),
+                           .poll_ns = network.nanoseconds("poll_ns"),
+                           .jitter = network.number("jitter", "a share, a number from 0 on")};
+  network.finish();
+  return read;
+}
+
 /// The whole file as text.
 std::string contents_of(const std::filesystem::path& path) {
   const auto unreadable = [&](const std::string& reason) {
@@ -312,6 +330,7 @@ machine_description read_machine(const std::filesystem::path& path) {
   machine.data = read_data(top.subgroup("data"));
   machine.system = read_system(top.subgroup("system"));
   machine.runtime = read_runtime(top.subgroup("runtime"));
+  if (top.has("network")) machine.network = read_network(top.subgroup("network"));
   machine.work = top.prices("work");
   top.finish();
   return machine;
@@ -406,6 +425,12 @@ machine_description scaled(const machine_description& machine, double communicat
         &data.remote_memory_line_ns, &data.memory_interval_ns, &system.park_ns, &system.wake_call_ns,
         &system.wake_latency_ns, &system.signal_call_ns, &system.signal_latency_ns}) {
     *latency *= communication_factor;
+  }
+  if (result.network) {
+    network_costs& network = *result.network;
+    for (double* const cost : {&network.latency_ns, &network.ns_per_byte, &network.read_ns, &network.atomic_ns}) {
+      *cost *= communication_factor;
+    }
   }
   return result;
 }

@@ -1,7 +1,7 @@
 // Machine files: what the many-core machine of the virtual machine needs to know about a computer.
 //
 // A machine file is a JSON object. Its keys are the names of the members below: about, sources and calibrated, and one
-// object for each group of figures, of which "shape" holds the counts. All but about and sources must be there.
+// object for each group of figures, of which "shape" holds the counts. All but about, sources and network must be there.
 //
 // It describes cores that each have a private cache; cores form sockets, which share a last-level cache and have memory
 // of their own. A socket here is what shares a last-level cache, so a package with two dies is two sockets. There are
@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,18 @@ struct runtime_costs {
   double spawn_ns;  ///< instructions of pushing one task and joining it when nobody has stolen it
 };
 
+/// What connects several such computers, each a node of a larger one: figures as in LogGP.
+struct network_costs {
+  double latency_ns;           ///< from the end of sending until the message can be received, at least
+  double ns_per_byte;          ///< a node's messages leave it one after the other, at this rate
+  double send_overhead_ns;     ///< of the processor that sends
+  double receive_overhead_ns;  ///< of the processor that receives
+  double read_ns;              ///< one-sided read of a word of another node
+  double atomic_ns;            ///< one-sided compare-and-swap there
+  double poll_ns;              ///< a look for messages, or for a receipt, that finds none
+  double jitter;               ///< latencies are up to this share longer, by chance
+};
+
 /// How long one unit of a workload's sequential work takes, its data in the private cache: nanoseconds, by the name that
 /// the workload gives the unit ("fib_call"; in the file "fib_call_ns").
 using work_prices = std::map<std::string, double, std::less<>>;
@@ -120,6 +133,7 @@ struct machine_description {
   data_costs data;
   system_costs system;
   runtime_costs runtime;
+  std::optional<network_costs> network;  ///< none: there is one node
   work_prices work;
 
   [[nodiscard]] int cores() const noexcept { return sockets * cores_per_socket; }
@@ -137,8 +151,9 @@ std::vector<std::string> machine_names(const std::filesystem::path& folder);
 machine_description load_machine(std::string_view name_or_path_or_shape, const std::filesystem::path& folder);
 
 /// The same machine with communication slower (factor above 1) or faster (below 1), for sensitivity analyses: scales
-/// transfers of lines, memory, the shared cache, waking, parking and signals. What a core does by itself stays: hits,
-/// the extra of an atomic operation, the private cache, pause, spawning and work. Throws std::invalid_argument unless
+/// transfers of lines, memory, the shared cache, waking, parking, signals and the network. What a core does by itself
+/// stays: hits, the extra of an atomic operation, the private cache, pause, spawning, work, and its part in sending,
+/// receiving and polling. Throws std::invalid_argument unless
 /// the factor is finite and above 0.
 machine_description scaled(const machine_description& machine, double communication_factor);
 

@@ -8,6 +8,7 @@
 
 #include "platform/parker.hpp"
 #include "platform/thread.hpp"
+#include "vm/machine/mix.hpp"
 
 namespace filch::platform::vm {
 namespace {
@@ -23,18 +24,20 @@ constexpr double cycles_per_spin = 40;
 constexpr std::size_t stack_bytes = std::size_t{64} << 20;
 constexpr std::size_t stack_reserve = std::size_t{64} << 10;
 
-/// splitmix64's finaliser.
-constexpr std::uint64_t mix(std::uint64_t z) noexcept {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
+/// How far a node may go ahead of the others while nobody there looks at the network. The longer, the more its threads
+/// find in the simulator's own caches; no result depends on it.
+constexpr picoseconds slice = 20'000'000;
+
+/// Lines of data are those of the machines.
+constexpr std::uintptr_t line_bytes = 64;
 
 }  // namespace
 
 struct many_core::virtual_thread : fiber {
   std::uint32_t processor = 0;  ///< hardware thread
   std::uint32_t core = 0;       ///< that one's
+  std::uint16_t node = 0;       ///< both are numbers within it
+  line_users alone;             ///< of the lines that this node has to itself
   picoseconds clock = 0;
   picoseconds stores_done = 0;  ///< when the last buffered store is visible to others
   bool is_waiting = false;      ///< blocked: neither running nor, unless it waits for a time, in the queue
@@ -44,50 +47,80 @@ struct many_core::virtual_thread : fiber {
   picoseconds goes_on_at = 0;  ///< interrupted before that, it has to do the rest afterwards
   bool has_ended = false;
   virtual_thread* joiner = nullptr;
+  word answer = 0;  ///< of a word of another node
   const std::byte* stack_top = nullptr;
 };
 
-many_core::many_core(const machine_description& machine, std::uint64_t seed, int threads)
+many_core::many_core(const machine_description& machine, std::uint64_t seed, int threads, int nodes)
     : machine_(machine),
       seed_(seed),
       lines_(machine),
-      data_(machine),
       spin_(from_ns(machine.system.pause_ns + cycles_per_spin / machine.clock_ghz)),
       park_(from_ns(machine.system.park_ns)),
       wake_call_(from_ns(machine.system.wake_call_ns)),
       wake_latency_(from_ns(machine.system.wake_latency_ns)),
       signal_call_(from_ns(machine.system.signal_call_ns)),
       signal_latency_(from_ns(machine.system.signal_latency_ns)),
-      fibers_(static_cast<std::size_t>(threads), stack_bytes),
+      nodes_(static_cast<std::size_t>(nodes)),
+      clocks_(nodes_.size()),
+      here_(&nodes_.front()),
+      fibers_(static_cast<std::size_t>(threads) * nodes_.size(), stack_bytes),
       presence_(*this) {
-  if (machine.threads_per_core > 1) busy_threads_.resize(static_cast<std::size_t>(machine.cores()));
+  if (machine.network) network_.emplace(*machine.network, nodes_.size(), seed);
+  if (nodes > 1 && !network_) {
+    throw std::invalid_argument(
+        "filch: machine '" + machine.name + "' has no network for " + std::to_string(nodes) +
+        " places; add the group \"network\" to its file, or use another machine such as edison");
+  }
+  for (computer& each : nodes_) {
+    if (machine.threads_per_core > 1) each.busy_threads.resize(static_cast<std::size_t>(machine.cores()));
+  }
+  here_->data = std::make_unique<data_memory>(machine_);
 }
 
 many_core::~many_core() = default;
 
 void many_core::run(std::function<void()> program) {
-  virtual_thread& first = add_thread(
-      [this, program = std::move(program)] {
-        try {
-          program();
-        } catch (...) {
-          error_ = std::current_exception();
-        }
-        running_->has_ended = true;
-        last_clock_ = running_->clock;
-        running_ = nullptr;
-        fibers_.leave();
-      },
-      0);
-  ready_.pop();  // nobody else is there yet
+  programs_ = nodes_.size();
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    add_thread(
+        [this, &program] {
+          try {
+            program();
+          } catch (...) {
+            error_ = std::current_exception();
+            leave();
+          }
+          end_program();
+        },
+        node, 0);
+    clocks_.set(node, 0);
+  }
+  virtual_thread& first = next_of_all_nodes();
   enter(first);
   fibers_.run(first);
   if (const int overflowed = fibers_.overflowed(); overflowed >= 0) {
     throw std::runtime_error("filch: the stack of virtual worker " + std::to_string(overflowed) +
                              " has overflowed; simulate a smaller size");
   }
-  ready_.clear();
+  for (computer& each : nodes_) {
+    each.ready.clear();
+    each.suspended = nullptr;
+  }
   if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void many_core::end_program() {
+  if (--programs_ == 0) leave();
+  end_thread();
+}
+
+/// Back to the program around, for good.
+void many_core::leave() {
+  running_->has_ended = true;
+  last_clock_ = std::max(last_clock_, running_->clock);
+  running_ = nullptr;
+  fibers_.leave();
 }
 
 double many_core::now_s() const noexcept {
@@ -110,24 +143,27 @@ std::uint32_t many_core::core_of(std::uint32_t processor) const noexcept {
 }
 
 /// Of a thread that nobody has given one.
-std::uint32_t many_core::next_processor() const {
+std::uint32_t many_core::next_processor(const computer& in) const {
   const auto most = static_cast<std::uint32_t>(machine_.hardware_threads());
-  const std::uint32_t own = static_cast<std::uint32_t>(threads_.size()) % most;
-  if (!is_placed_) return own;
+  const std::uint32_t own = static_cast<std::uint32_t>(in.threads.size()) % most;
+  if (!in.is_placed) return own;
   std::vector<bool> used(most);
-  for (const auto& each : threads_) {
+  for (const virtual_thread* const each : in.threads) {
     if (!each->has_ended) used[each->processor] = true;
   }
   const auto free = std::find(used.begin(), used.end(), false);
   return free == used.end() ? own : static_cast<std::uint32_t>(free - used.begin());
 }
 
-many_core::virtual_thread& many_core::add_thread(std::function<void()> body, std::uint32_t processor) {
+many_core::virtual_thread& many_core::add_thread(std::function<void()> body, std::uint32_t node,
+                                                 std::uint32_t processor) {
   auto made = std::make_unique<virtual_thread>();
   virtual_thread& t = *made;
   t.number = static_cast<std::uint32_t>(threads_.size());
   t.processor = processor;
   t.core = core_of(processor);
+  t.node = static_cast<std::uint16_t>(node);
+  t.alone = {.first = t.node};
   t.body = [&t, own = std::move(body)] {
     t.stack_top = static_cast<const std::byte*>(__builtin_frame_address(0));
     own();
@@ -135,15 +171,18 @@ many_core::virtual_thread& many_core::add_thread(std::function<void()> body, std
   fibers_.prepare(t);
   threads_.push_back(std::move(made));
   if (running_ != nullptr) t.clock = running_->clock;
-  ready_.push({t.clock, t.number, &t});
-  if (!busy_threads_.empty()) ++busy_threads_[t.core];
+  computer& in = nodes_[node];
+  in.threads.push_back(&t);
+  in.ready.push({t.clock, t.number, &t});
+  if (!in.busy_threads.empty()) ++in.busy_threads[t.core];
   set_horizon();
   return t;
 }
 
 void many_core::set_horizon() noexcept {
-  const picoseconds earliest = ready_.earliest();
-  horizon_ = earliest == never ? never : earliest + lead;
+  const picoseconds earliest = here_->ready.earliest();
+  // Where the slice ends no order within the node is to change, so only once all of it is there.
+  horizon_ = earliest > slice_end_ || earliest == never ? slice_end_ : earliest + lead;
   if (running_ != nullptr && !running_->is_handling) horizon_ = std::min(horizon_, running_->interrupt_at);
 }
 
@@ -152,10 +191,13 @@ void many_core::enter(virtual_thread& next) noexcept {
   set_horizon();
 }
 
-/// Lets whoever is behind run first.
+/// Lets whoever is behind run first: another node, or else a thread of this one.
 void many_core::reschedule() {
   virtual_thread& me = *running_;
-  const queue::entry next = ready_.exchange({me.clock, me.number, &me});
+  queue& ready = here_->ready;
+  if (std::min(ready.earliest(), me.clock) > slice_end_) return suspend();
+  const queue::entry own{me.clock, me.number, &me};
+  const queue::entry next = ready.empty() ? own : ready.exchange(own);
   enter(*next.thread);
   if (next.thread != &me) fibers_.switch_to(*next.thread);
   if (me.interrupt_at <= me.clock && !me.is_handling) handle_interrupt();
@@ -164,6 +206,77 @@ void many_core::reschedule() {
 inline void many_core::keep_lead() {
   while (running_->clock > horizon_) [[unlikely]]
     reschedule();
+}
+
+// Nodes and their order.
+
+picoseconds many_core::earliest_thread(const computer& of) noexcept {
+  const picoseconds ready = of.ready.earliest();
+  return of.suspended == nullptr ? ready : std::min(ready, of.suspended->clock);
+}
+
+picoseconds many_core::earliest_of(std::uint32_t node) const noexcept {
+  const picoseconds thread = earliest_thread(nodes_[node]);
+  return network_ ? std::min(thread, network_->next_access(node)) : thread;
+}
+
+/// Lets other nodes run. Then the calling thread goes on, as if nothing had been.
+void many_core::suspend() {
+  virtual_thread& me = *running_;
+  here_->suspended = &me;
+  virtual_thread& next = next_of_all_nodes();
+  enter(next);
+  if (&next != &me) fibers_.switch_to(next);
+}
+
+void many_core::set_window() noexcept {
+  if (nodes_.size() == 1) return;  // all there is happens here
+  const picoseconds others = clocks_.earliest();
+  window_end_ = others == never ? never : others + network_->lookahead();
+  window_end_ = std::min(window_end_, network_->next_access(static_cast<std::uint32_t>(here_ - nodes_.data())));
+  // Nobody is to go on before one who gets an answer earlier.
+  slice_end_ = here_->awaited > 0 || others == never ? window_end_ : std::max(window_end_, others + slice);
+}
+
+/// Takes out who goes on when the running thread does not.
+inline many_core::virtual_thread& many_core::next_ready() {
+  queue& ready = here_->ready;
+  if (ready.empty() || ready.earliest() > slice_end_) [[unlikely]]
+    return next_of_all_nodes();
+  return *ready.pop().thread;
+}
+
+/// The same, once this node is to wait for others, or has nobody.
+many_core::virtual_thread& many_core::next_of_all_nodes() {
+  const auto left = static_cast<std::uint32_t>(here_ - nodes_.data());
+  clocks_.set(left, earliest_of(left));
+  for (;;) {
+    if (clocks_.earliest() == never) {
+      fail("filch: all virtual workers wait for each other at " + std::to_string(running_->clock / 1000) +
+           " ns of virtual time; the simulated program is deadlocked");
+    }
+    const std::uint32_t first = clocks_.first();
+    here_ = &nodes_[first];
+    if (network_ && network_->next_access(first) <= earliest_thread(*here_)) {
+      const interconnect::performed done = network_->perform_next(first);
+      if (done.caller != nullptr) {
+        auto& caller = static_cast<virtual_thread&>(*done.caller);
+        caller.answer = done.before;
+        --nodes_[caller.node].awaited;
+        resume(caller, done.back_at);
+        clocks_.set(caller.node, earliest_of(caller.node));
+      }
+      clocks_.set(first, earliest_of(first));
+      continue;
+    }
+    clocks_.set(first, never);
+    set_window();
+    // Its threads have not run for long. From the real memory they come faster together than one after the other.
+    for (const virtual_thread* const t : here_->threads) prefetch(t, sizeof *t);
+    for (const virtual_thread* const t : here_->threads) fiber_set::prefetch_stack(*t);
+    if (here_->suspended != nullptr) return *std::exchange(here_->suspended, nullptr);
+    return *here_->ready.pop().thread;
+  }
 }
 
 void many_core::handle_interrupt() {
@@ -190,31 +303,27 @@ bool many_core::interrupt(fiber& whom) {
   t.interrupt_at = running_->clock + signal_latency_;
   if (t.clock > t.interrupt_at && !t.is_handling) {
     t.goes_on_at = std::exchange(t.clock, t.interrupt_at);
-    ready_.remove(t);
-    ready_.push({t.clock, t.number, &t});
+    here_->ready.remove(t);
+    here_->ready.push({t.clock, t.number, &t});
     set_horizon();
   }
   return true;
 }
 
-/// Afterwards no thread that could go on is behind this one.
+/// Afterwards no thread of this node that could go on is behind this one.
 void many_core::wait_turn() {
   const virtual_thread& me = *running_;
-  while (!ready_.empty() && ready_.first().before({me.clock, me.number, nullptr})) reschedule();
+  while (!here_->ready.empty() && here_->ready.first().before({me.clock, me.number, nullptr})) reschedule();
 }
 
 /// The calling thread stops until somebody resumes it.
 void many_core::block() {
   virtual_thread& me = *running_;
   me.is_waiting = true;
-  if (!busy_threads_.empty()) --busy_threads_[me.core];
-  if (ready_.empty()) {
-    fail("filch: all virtual workers wait for each other at " + std::to_string(me.clock / 1000) +
-         " ns of virtual time; the simulated program is deadlocked");
-  }
-  const queue::entry next = ready_.pop();
-  enter(*next.thread);
-  fibers_.switch_to(*next.thread);
+  if (!here_->busy_threads.empty()) --here_->busy_threads[me.core];
+  virtual_thread& next = next_ready();
+  enter(next);
+  if (&next != &me) fibers_.switch_to(next);
 }
 
 /// The same, or until it is that late.
@@ -222,24 +331,25 @@ void many_core::block_until(picoseconds when) {
   virtual_thread& me = *running_;
   me.is_waiting = true;
   me.is_timed = true;
-  if (!busy_threads_.empty()) --busy_threads_[me.core];
-  ready_.push({when, me.number, &me});
-  const queue::entry next = ready_.pop();
-  enter(*next.thread);
-  if (next.thread != &me) fibers_.switch_to(*next.thread);
+  if (!here_->busy_threads.empty()) --here_->busy_threads[me.core];
+  here_->ready.push({when, me.number, &me});
+  virtual_thread& next = next_ready();
+  enter(next);
+  if (&next != &me) fibers_.switch_to(next);
   me.is_timed = false;
   if (!me.is_waiting) return;  // resumed
   me.is_waiting = false;
-  if (!busy_threads_.empty()) ++busy_threads_[me.core];
+  if (!here_->busy_threads.empty()) ++here_->busy_threads[me.core];
   me.clock = std::max(me.clock, when);
   set_horizon();
 }
 
 void many_core::resume(virtual_thread& t, picoseconds at) {
+  computer& in = nodes_[t.node];
   t.is_waiting = false;
   t.clock = std::max(t.clock, at);
-  ready_.push({t.clock, t.number, &t});
-  if (!busy_threads_.empty()) ++busy_threads_[t.core];
+  in.ready.push({t.clock, t.number, &t});
+  if (!in.busy_threads.empty()) ++in.busy_threads[t.core];
   set_horizon();
 }
 
@@ -255,16 +365,23 @@ void many_core::fail(std::string message) {
   // Not by an exception: hardly a frame between here and the program around may be left by one.
   error_ = std::make_exception_ptr(std::runtime_error(message));
   std::string().swap(message);  // the frames are abandoned, and nothing of theirs is freed later
-  last_clock_ = running_->clock;
-  running_ = nullptr;
-  fibers_.leave();
+  leave();
 }
 
-fiber* many_core::start(std::function<void()> body) { return &add_thread(with_end(std::move(body)), next_processor()); }
+void many_core::fail_shared(std::uint16_t other, const std::string& where) {
+  const auto [first, second] = std::minmax(running_->node, other);
+  fail("filch: places " + std::to_string(first) + " and " + std::to_string(second) + " share memory: place " +
+       std::to_string(running_->node) + " writes to a line that place " + std::to_string(other) + " has used, at " +
+       where + "; let each place have its own data, and send messages");
+}
+
+fiber* many_core::start(std::function<void()> body) {
+  return &add_thread(with_end(std::move(body)), running_->node, next_processor(*here_));
+}
 
 fiber* many_core::start_on(int processor, std::function<void()> body) {
-  is_placed_ = true;
-  return &add_thread(with_end(std::move(body)), static_cast<std::uint32_t>(processor));
+  here_->is_placed = true;
+  return &add_thread(with_end(std::move(body)), running_->node, static_cast<std::uint32_t>(processor));
 }
 
 std::function<void()> many_core::with_end(std::function<void()> body) {
@@ -275,12 +392,12 @@ std::function<void()> many_core::with_end(std::function<void()> body) {
 }
 
 int many_core::move_to(int processor) {
-  is_placed_ = true;
+  here_->is_placed = true;
   virtual_thread& me = *running_;
   const std::uint32_t before = std::exchange(me.processor, static_cast<std::uint32_t>(processor));
-  if (!busy_threads_.empty()) --busy_threads_[me.core];
+  if (!here_->busy_threads.empty()) --here_->busy_threads[me.core];
   me.core = core_of(me.processor);
-  if (!busy_threads_.empty()) ++busy_threads_[me.core];
+  if (!here_->busy_threads.empty()) ++here_->busy_threads[me.core];
   return static_cast<int>(before);
 }
 
@@ -301,6 +418,14 @@ inline void many_core::read_line(const void* at, bool is_relaxed) {
   keep_lead();
   cache_line& line = lines_.line_at(at);
   virtual_thread& me = *running_;
+  if (line.users != me.alone) [[unlikely]] {
+    line.users.add_reader(me.node);
+    if (line.users.first != me.node) {
+      // As if each core of this node had a copy: nobody writes there any more.
+      if (!is_relaxed) me.clock += lines_.hit();
+      return;
+    }
+  }
   if (coherence::may_read(line, me.core)) [[likely]] {
     // A relaxed load of a line that is there waits for nothing and nothing waits for it.
     if (!is_relaxed) me.clock += lines_.hit();
@@ -312,10 +437,16 @@ inline void many_core::read_line(const void* at, bool is_relaxed) {
 }
 
 /// The calling core gets the line alone. `is_atomic`: and waits until what it wrote before is visible.
-inline void many_core::write_line(const void* at, bool is_atomic) {
+inline void many_core::write_line(const void* at, bool is_atomic, const site& from) {
   keep_lead();
   cache_line& line = lines_.line_at(at);
   virtual_thread& me = *running_;
+  if (line.users != me.alone) [[unlikely]] {
+    const std::uint16_t other = line.users.add_writer(me.node);
+    if (other != line_users::nobody) {
+      fail_shared(other, std::string(from.file_name()) + ":" + std::to_string(from.line()));
+    }
+  }
   if (!coherence::may_write(line, me.core)) [[unlikely]] {
     wait_turn();
   }
@@ -337,7 +468,7 @@ inline void many_core::write_line(const void* at, bool is_atomic) {
 }
 
 void many_core::begin(word& at) {
-  if (running_ != nullptr) coherence::create(lines_.line_at(&at), running_->core, lines_.cores());
+  if (running_ != nullptr) coherence::create(lines_.line_at(&at), running_->core, lines_.cores(), running_->alone);
 }
 
 word many_core::load(word& at, std::memory_order order, const site& /*from*/) {
@@ -345,21 +476,21 @@ word many_core::load(word& at, std::memory_order order, const site& /*from*/) {
   return at;
 }
 
-void many_core::store(word& at, word value, std::memory_order order, const site& /*from*/) {
-  if (running_ != nullptr) write_line(&at, order == std::memory_order_seq_cst);
+void many_core::store(word& at, word value, std::memory_order order, const site& from) {
+  if (running_ != nullptr) write_line(&at, order == std::memory_order_seq_cst, from);
   at = value;
 }
 
-word many_core::modify(word& at, modification by, word operand, std::memory_order /*order*/, const site& /*from*/) {
-  if (running_ != nullptr) write_line(&at, true);
+word many_core::modify(word& at, modification by, word operand, std::memory_order /*order*/, const site& from) {
+  if (running_ != nullptr) write_line(&at, true, from);
   const word before = at;
   at = by(before, operand);
   return before;
 }
 
 bool many_core::compare_exchange(word& at, word& expected, word desired, exchange_orders /*orders*/, bool /*weak*/,
-                                 const site& /*from*/) {
-  if (running_ != nullptr) write_line(&at, true);
+                                 const site& from) {
+  if (running_ != nullptr) write_line(&at, true, from);
   if (at != expected) {
     expected = at;
     return false;
@@ -370,7 +501,23 @@ bool many_core::compare_exchange(word& at, word& expected, word desired, exchang
 
 void many_core::forget(const void* at, std::size_t bytes) {
   lines_.forget(at, bytes);
-  data_.forget(at, bytes);
+  if (nodes_.size() > 1) touched_.forget(at, bytes);
+  if (running_ != nullptr) {
+    if (here_->data != nullptr) here_->data->forget(at, bytes);
+    return;
+  }
+  for (const computer& each : nodes_) {
+    if (each.data != nullptr) each.data->forget(at, bytes);
+  }
+}
+
+void many_core::allocated(const void* at, std::size_t bytes) {
+  if (running_ == nullptr || nodes_.size() == 1) return;
+  const line_users own = running_->alone;
+  lines_.renew(at, bytes, own);
+  touched_.visit(at, bytes, [own](line_users& users) {
+    if (users != own) users = {};
+  });
 }
 
 // Waiting.
@@ -407,7 +554,7 @@ void many_core::unpark(parker& whose) {
   }
   auto& sleeper = static_cast<virtual_thread&>(*std::exchange(whose.sleeper, nullptr));
   running_->clock += wake_call_;
-  if (sleeper.is_timed) ready_.remove(sleeper);
+  if (sleeper.is_timed) here_->ready.remove(sleeper);
   resume(sleeper, running_->clock + wake_latency_);
 }
 
@@ -439,7 +586,9 @@ void many_core::unlock(mutex& which) {
 }
 
 std::uint64_t many_core::seed(std::uint64_t stream) {
-  return mix(seed_ + 0x9e3779b97f4a7c15 * (stream + 1)) | 1;  // 0 would be no seed for a shift register
+  const std::uint64_t node = running_ == nullptr ? 0 : running_->node;
+  // 0 would be no seed for a shift register.
+  return mix(seed_ + 0x9e3779b97f4a7c15 * ((node << 32) + stream + 1)) | 1;
 }
 
 int many_core::processors() { return machine_.hardware_threads(); }
@@ -459,7 +608,7 @@ std::vector<hardware_thread> many_core::hardware() {
 
 /// How much slower a core's threads are for sharing it.
 double many_core::slowdown(std::uint32_t core) const noexcept {
-  const double busy = busy_threads_[core];
+  const double busy = here_->busy_threads[core];
   if (busy <= 1) return 1;
   const double throughput = 1 + (machine_.core_throughput - 1) * (busy - 1) / (machine_.threads_per_core - 1);
   return busy / throughput;
@@ -468,14 +617,29 @@ double many_core::slowdown(std::uint32_t core) const noexcept {
 void many_core::charge(double ns) {
   if (running_ == nullptr) return;
   keep_lead();
-  running_->clock += from_ns(busy_threads_.empty() ? ns : ns * slowdown(running_->core));
+  running_->clock += from_ns(here_->busy_threads.empty() ? ns : ns * slowdown(running_->core));
   keep_lead();  // here, not at what comes after it: an interrupt finds the thread in the middle of this work
 }
 
 void many_core::touch(const void* at, std::size_t bytes, bool writes) {
   if (running_ == nullptr || bytes == 0) return;
   keep_lead();
-  running_->clock = data_.touch(running_->core, at, bytes, writes, running_->clock);
+  virtual_thread& me = *running_;
+  if (nodes_.size() > 1) {
+    const auto* const begin = static_cast<const std::byte*>(at);
+    const std::size_t before = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
+    for (std::size_t i = 0; i < before + bytes; i += line_bytes) {
+      line_users& users = touched_.at(begin - before + i);
+      if (users == me.alone) continue;
+      if (!writes) {
+        users.add_reader(me.node);
+      } else if (const std::uint16_t other = users.add_writer(me.node); other != line_users::nobody) {
+        fail_shared(other, "filch::vm::touch");
+      }
+    }
+    if (here_->data == nullptr) here_->data = std::make_unique<data_memory>(machine_);
+  }
+  me.clock = here_->data->touch(me.core, at, bytes, writes, me.clock);
   keep_lead();  // as above
 }
 
@@ -487,6 +651,115 @@ double many_core::price(const char* work) {
                                 work + "_ns\" to \"work\" in its file");
   }
   return found->second;
+}
+
+// The network.
+
+int many_core::nodes() { return static_cast<int>(nodes_.size()); }
+
+int many_core::node() { return running_ == nullptr ? 0 : running_->node; }
+
+/// For those who send: others hear of it later than any of them has come.
+interconnect& many_core::enter_network() {
+  if (!network_) {
+    fail("filch: machine '" + machine_.name +
+         "' has no network; add the group \"network\" to its file, or use another machine such as edison");
+  }
+  keep_lead();
+  wait_turn();
+  return *network_;
+}
+
+/// For those who look: afterwards all that other nodes can have said to the calling thread has been said.
+interconnect& many_core::look_at_network() {
+  interconnect& network = enter_network();
+  while (running_->clock > window_end_) {
+    suspend();
+    wait_turn();
+  }
+  return network;
+}
+
+/// That node has something to do before it comes so far, which the calling thread may hear of.
+void many_core::access_begun(std::uint32_t node) {
+  clocks_.set(node, earliest_of(node));
+  set_window();
+  set_horizon();
+}
+
+word many_core::wait_for_answer(std::uint32_t node) {
+  const virtual_thread& me = *running_;
+  ++here_->awaited;
+  access_begun(node);
+  block();
+  return me.answer;
+}
+
+std::uint64_t many_core::send(int to, std::vector<std::byte> bytes, bool wants_receipt) {
+  interconnect& network = enter_network();
+  virtual_thread& me = *running_;
+  me.clock += network.send_overhead();
+  return network.send(me.node, static_cast<std::uint32_t>(to), std::move(bytes), wants_receipt, me.clock);
+}
+
+std::optional<world::arrival> many_core::receive() {
+  interconnect& network = look_at_network();
+  virtual_thread& me = *running_;
+  std::optional<arrival> arrived = network.receive(me.node, me.clock);
+  me.clock += arrived ? network.receive_overhead() : network.poll();
+  return arrived;
+}
+
+bool many_core::was_received(std::uint64_t number) {
+  interconnect& network = look_at_network();
+  virtual_thread& me = *running_;
+  const bool is_known = network.was_received(me.node, number, me.clock);
+  me.clock += network.poll();
+  return is_known;
+}
+
+/// A word of the calling thread's node is memory that it has in its cache.
+word& many_core::own_word(std::size_t which, picoseconds cost) {
+  interconnect& network = look_at_network();
+  virtual_thread& me = *running_;
+  me.clock += cost;
+  return network.word_at(me.node, which);
+}
+
+word many_core::load_at(int node, std::size_t which) {
+  const auto there = static_cast<std::uint32_t>(node);
+  if (there == running_->node) return own_word(which, lines_.hit());
+  interconnect& network = enter_network();
+  virtual_thread& me = *running_;
+  network.begin_load(me.node, there, which, me, me.clock);
+  return wait_for_answer(there);
+}
+
+void many_core::store_at(int node, std::size_t which, word value) {
+  const auto there = static_cast<std::uint32_t>(node);
+  if (there == running_->node) {
+    own_word(which, lines_.hit()) = value;
+    return;
+  }
+  interconnect& network = enter_network();
+  virtual_thread& me = *running_;
+  me.clock += network.send_overhead();
+  network.begin_store(me.node, there, which, value, me.clock);
+  access_begun(there);
+}
+
+word many_core::compare_exchange_at(int node, std::size_t which, word expected, word desired) {
+  const auto there = static_cast<std::uint32_t>(node);
+  if (there == running_->node) {
+    word& own = own_word(which, lines_.hit() + lines_.atomic_extra());
+    const word before = own;
+    if (before == expected) own = desired;
+    return before;
+  }
+  interconnect& network = enter_network();
+  virtual_thread& me = *running_;
+  network.begin_compare_exchange(me.node, there, which, expected, desired, me, me.clock);
+  return wait_for_answer(there);
 }
 
 }  // namespace filch::platform::vm

@@ -40,20 +40,19 @@ class page_table {
   /// The records in the range are as new. Of records at its ends that are inside in part, each has its own forget(first
   /// byte, last byte) called, counted within the record; without such a function they count as inside.
   void forget(const void* address, std::size_t bytes) {
-    if (bytes == 0) return;
-    const auto first = reinterpret_cast<std::uintptr_t>(address);
-    const std::uintptr_t last = first + bytes - 1;
-    for (std::uintptr_t r = first >> region_bits; r <= last >> region_bits; ++r) {
-      const std::size_t i = slot_of(r);
-      if (regions_[i].pages == nullptr) continue;
-      for (std::size_t p = 0; p < pages_per_region; ++p) {
-        page* const known = (*regions_[i].pages)[p].get();
-        if (known == nullptr) continue;
-        const std::uintptr_t begin = (r << region_bits) + (p << page_bits);
-        if (begin > last || begin + (std::uintptr_t{1} << page_bits) <= first) continue;
-        forget_in(*known, begin, first, last);
+    visit_parts(address, bytes, [](Record& record, std::uintptr_t first, std::uintptr_t last) {
+      if constexpr (requires(Record r, std::uintptr_t byte) { r.forget(byte, byte); }) {
+        record.forget(first, last);
+      } else {
+        record = Record{};
       }
-    }
+    });
+  }
+
+  /// Calls f(record) for each that was ever looked at, or is beside one, and is in the range, in part at least.
+  template <class Function>
+  void visit(const void* address, std::size_t bytes, Function f) {
+    visit_parts(address, bytes, [&f](Record& record, std::uintptr_t /*first*/, std::uintptr_t /*last*/) { f(record); });
   }
 
  private:
@@ -81,16 +80,33 @@ class page_table {
     return ::new (static_cast<void*>(memory_.take(sizeof(T)))) T();
   }
 
-  static void forget_in(page& known, std::uintptr_t begin, std::uintptr_t first, std::uintptr_t last) {
-    constexpr std::uintptr_t size = std::uintptr_t{1} << RecordBits;
-    for (std::size_t i = 0; i < records_per_page; ++i) {
-      const std::uintptr_t at = begin + i * size;
-      if (at > last || at + size <= first) continue;
-      if constexpr (requires(Record r, std::uintptr_t byte) { r.forget(byte, byte); }) {
-        known[i].forget(std::max(at, first) - at, std::min(at + size - 1, last) - at);
-      } else {
-        known[i] = Record{};
+  /// Calls f(record, first byte, last byte) with the part of each known record that is in the range.
+  template <class Function>
+  void visit_parts(const void* address, std::size_t bytes, Function f) {
+    if (bytes == 0) return;
+    const auto first = reinterpret_cast<std::uintptr_t>(address);
+    const std::uintptr_t last = first + bytes - 1;
+    for (std::uintptr_t r = first >> region_bits; r <= last >> region_bits; ++r) {
+      const std::size_t i = slot_of(r);
+      if (regions_[i].pages == nullptr) continue;
+      const std::uintptr_t begin = r << region_bits;
+      const std::uintptr_t end = begin + (std::uintptr_t{1} << region_bits) - 1;
+      const std::uintptr_t first_page = std::max(first, begin) >> page_bits;
+      const std::uintptr_t last_page = std::min(last, end) >> page_bits;
+      for (std::uintptr_t p = first_page; p <= last_page; ++p) {
+        page* const known = (*regions_[i].pages)[p % pages_per_region].get();
+        if (known != nullptr) visit_in(*known, p << page_bits, first, last, f);
       }
+    }
+  }
+
+  template <class Function>
+  static void visit_in(page& known, std::uintptr_t begin, std::uintptr_t first, std::uintptr_t last, Function& f) {
+    const std::uintptr_t from = std::max(first, begin) - begin;
+    const std::uintptr_t to = std::min(last - begin, (std::uintptr_t{1} << page_bits) - 1);
+    for (std::uintptr_t i = from >> RecordBits; i <= to >> RecordBits; ++i) {
+      const std::uintptr_t at = i << RecordBits;
+      f(known[i], std::max(at, from) - at, std::min(at + (std::uintptr_t{1} << RecordBits) - 1, to) - at);
     }
   }
 

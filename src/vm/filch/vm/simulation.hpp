@@ -23,14 +23,16 @@ using platform::vm::scaled;
 /// One virtual machine. While it exists everything of filch on this thread happens on it.
 class simulation {
  public:
-  /// For programs of at most `threads` threads, the first included. The seed decides all that chance decides.
-  simulation(const machine_description& machine, std::uint64_t seed, int threads);
+  /// For programs of at most `threads` threads, the first included. The seed decides all that chance decides. With
+  /// several nodes, computers like this one connected by its network, each runs the program, with so many threads.
+  /// @throws std::invalid_argument when the machine has no network for them.
+  simulation(const machine_description& machine, std::uint64_t seed, int threads, int nodes = 1);
   ~simulation();
   simulation(const simulation&) = delete;
   simulation& operator=(const simulation&) = delete;
 
-  /// Runs the program on the first core until it returns; at most once. @throws what it throws, and std::runtime_error
-  /// when it deadlocks or overflows a stack.
+  /// Runs the program on the first core, of each node, until it returns; at most once. @throws what it throws, and
+  /// std::runtime_error when it deadlocks or overflows a stack, or when nodes share memory.
   void run(std::function<void()> program);
 
  private:
@@ -39,6 +41,12 @@ class simulation {
 
 /// Inside of a simulated program: virtual time of the calling thread in seconds.
 [[nodiscard]] double now_s();
+
+/// Inside of a simulated program: node of the calling thread.
+[[nodiscard]] int node();
+
+/// A program's operator new calls this with what it gives out, so that memory which one node has freed may be another's.
+void note_allocation(const void* at, std::size_t bytes);
 
 /// Inside of a simulated program: bytes by which the calling thread's stack may still grow. Outside: 0.
 [[nodiscard]] std::size_t stack_left();
