@@ -1,6 +1,6 @@
 # What "cmake --install" and "make package" deliver: the library, its headers, the command line programs when they are
-# built, with the machine files and the experiments, a CMake package (find_package(filch), target filch::filch) and a
-# pkg-config file. All of it is relocatable.
+# built, with the machine files and the experiments, a CMake package (find_package(filch), targets filch::filch and, if it
+# is built, filch::places) and pkg-config files. All of it is relocatable.
 
 include(CMakePackageConfigHelpers)
 
@@ -23,6 +23,15 @@ install(
   NAMESPACE filch::
   FILE filchTargets.cmake
   DESTINATION ${FILCH_INSTALL_CMAKEDIR})
+# Apart from the others, which need no MPI.
+if(FILCH_PLACES)
+  install(TARGETS filch_places EXPORT filch_places_targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(
+    EXPORT filch_places_targets
+    NAMESPACE filch::
+    FILE filchPlacesTargets.cmake
+    DESTINATION ${FILCH_INSTALL_CMAKEDIR})
+endif()
 
 # A static libfilch leaves hwloc to be linked by whoever uses it; a shared one brings it along.
 get_target_property(filch_type filch TYPE)
@@ -43,6 +52,13 @@ file(RELATIVE_PATH FILCH_PC_PREFIX /${FILCH_INSTALL_PKGCONFIGDIR} /)
 string(REGEX REPLACE "/$" "" FILCH_PC_PREFIX "${FILCH_PC_PREFIX}")
 configure_file(cmake/filch.pc.in ${PROJECT_BINARY_DIR}/filch.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/filch.pc DESTINATION ${FILCH_INSTALL_PKGCONFIGDIR})
+if(FILCH_PLACES)
+  set(pkg_config_name_of_openmpi ompi-c)
+  set(pkg_config_name_of_mpich mpich)
+  set(FILCH_PC_MPI ${pkg_config_name_of_${FILCH_MPI}})
+  configure_file(cmake/filch-places.pc.in ${PROJECT_BINARY_DIR}/filch-places.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/filch-places.pc DESTINATION ${FILCH_INSTALL_PKGCONFIGDIR})
+endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   include(package)

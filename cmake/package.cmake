@@ -16,6 +16,13 @@ if(FILCH_CONSUMER_NEEDS_HWLOC)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "libhwloc-dev, pkg-config")
 endif()
 
+# For those who use filch::places, which is a static library.
+if(FILCH_PLACES)
+  set(packages_of_openmpi "libopenmpi-dev, openmpi-bin")
+  set(packages_of_mpich "libmpich-dev, mpich")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${packages_of_${FILCH_MPI}}")
+endif()
+
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/filch RENAME copyright)
 
 include(CPack)

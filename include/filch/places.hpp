@@ -1,8 +1,9 @@
 // Tasks at several places: one program, started once at each of them, whose tasks go where workers are idle.
 //
 // A place is a process with a scheduler of its own. What is here follows HabaneroUPC++ (Kumar, Zheng, Cave, Budimlic and
-// Sarkar, PGAS 2014; Kumar, Murthy, Sarkar and Zheng 2016). Processes are not connected yet: run() has one place, where all
-// of this works; several are connected by the memory of one process, in tests.
+// Sarkar, PGAS 2014; Kumar, Murthy, Sarkar and Zheng 2016). mpirun, or srun, starts the processes; without it there is one
+// place, where all of this works as well. run() is in the library filch::places, which is built where MPI is; the rest is
+// in filch::filch.
 //
 //     int main(int argc, char** argv) {
 //       return filch::places::run(argc, argv, [](int, char**) {
@@ -209,10 +210,13 @@ template <class T, class Combine>
   return of(bytes);
 }
 
-/// Runs main at this place, which is the only one at present.
-/// @return what main returns.
-/// @throws std::invalid_argument for bad options; std::runtime_error in one of several processes of an MPI job; what main
-///         throws.
+/// Runs main at this place, in each of the processes that a launcher has started; without a launcher, there is one place,
+/// and MPI is not used. May be called again when it has returned. The program may begin MPI itself, before, with
+/// MPI_THREAD_SERIALIZED at least, and then ends it itself; a run that begins MPI ends it, and is the only one.
+/// Ends the job, with one line that names the place, when main throws at one of several places, or when that calls exit;
+/// ends it with status 2 when places do not fit together: another MPI's launcher, other builds of the program.
+/// @return what main returns, when it has returned at all places.
+/// @throws std::invalid_argument for bad options; std::logic_error when MPI has ended; at one place, what main throws.
 FILCH_API int run(int argc, char** argv, const options& chosen, const std::function<int(int, char**)>& main);
 
 template <class Main>
@@ -233,5 +237,10 @@ template <class Main>
 int run(int argc, char** argv, Main&& main) {
   return run(argc, argv, options{}, std::forward<Main>(main));
 }
+
+/// Runs main at the only place of this process, whoever has started it. Needs neither MPI nor the library filch::places.
+/// @return what main returns.
+/// @throws std::invalid_argument for bad options; what main throws.
+FILCH_API int run_alone(const options& chosen, const std::function<int()>& main);
 
 }  // namespace filch::places

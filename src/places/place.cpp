@@ -100,18 +100,23 @@ bool place::try_lock_token() noexcept {
 }
 
 void place::lock_token() noexcept {
+  // [PL7] relaxed: a hint. A thread that looks again and again would hardly leave a gap otherwise.
+  token_is_wanted_.store(true, std::memory_order_relaxed);
   while (!try_lock_token()) platform::yield();
+  token_is_wanted_.store(false, std::memory_order_relaxed);
 }
 
 // [PL2] release: see [PL1]. seq_cst: before the look for what was posted; pairs with [PO1].
 void place::unlock_token() noexcept { token_.store(false, std::memory_order_seq_cst); }
 
-bool place::look(bool rested) noexcept {
-  if (!try_lock_token()) return false;
+seen place::look(bool rested) noexcept {
+  // [PL7]
+  if (token_is_wanted_.load(std::memory_order_relaxed) || !try_lock_token()) return seen::nothing;
   const bool came = step(rested);
+  const bool has_work = is_open_ && !is_idle();
   watcher_->note_look();
   give_token_back();
-  return came;
+  return came ? seen::message : has_work ? seen::own_work : seen::nothing;
 }
 
 void place::give_token_back() noexcept {
@@ -234,23 +239,35 @@ void place::handle_request(const message& m) {
   if (m.kind == message_kind::attempt) site_.refuse(m.from);
 }
 
+task_record* place::read_task(const closure_in_message& from, int sender) {
+  if (from.type == nullptr) {
+    record_error("a task of place " + std::to_string(sender) +
+                 " is of a library that is not loaded here; load it at all places before their first finish_spmd");
+    return nullptr;
+  }
+  task_record& r = records_.get(records_.of_network(), from.type->room);
+  r.run.store(&run_record);
+  r.type.store(from.type);
+  try {
+    from.type->read(r, from.bytes);
+  } catch (...) {
+    record_error();
+    records_.put(r, records_.of_network());
+    return nullptr;
+  }
+  return &r;
+}
+
 void place::take_in(const message& m) {
   const bool may_go = m.kind == message_kind::tasks;
   int tasks = 0;
   for (message_reader left(m); !left.is_at_end(); ++tasks) {
-    const closure_in_message next = next_closure(left);
-    task_record& r = records_.get(records_.of_network(), next.type->room);
-    r.run.store(&run_record);
-    r.type.store(next.type);
-    try {
-      next.type->read(r, next.bytes);
-    } catch (...) {
-      record_error();
+    task_record* const r = read_task(next_closure(left), m.from);
+    if (r == nullptr) {
       counts_.ended(workers_);
-      records_.put(r, records_.of_network());
       continue;
     }
-    may_go ? rings_.arrived(r) : rings_.arrived_to_stay(r);
+    may_go ? rings_.arrived(*r) : rings_.arrived_to_stay(*r);
   }
   if (may_go) {
     ++site_.counted.steals;
@@ -331,14 +348,16 @@ void place::end_finish() {
 }
 
 void place::record_error() noexcept {
-  std::string what;
   try {
     throw;
   } catch (const std::exception& e) {
-    what = e.what();
+    record_error(e.what());
   } catch (...) {
-    what = "an exception that is no std::exception";
+    record_error("an exception that is no std::exception");
   }
+}
+
+void place::record_error(std::string what) noexcept {
   const std::lock_guard lock(error_mutex_);
   if (!error_) error_ = place_error{net_.place(), std::move(what)};
 }

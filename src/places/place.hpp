@@ -18,6 +18,7 @@
 #include <filch/places_options.hpp>
 #include <filch/scheduler.hpp>
 
+#include "places/closures.hpp"
 #include "places/export_rings.hpp"
 #include "places/network.hpp"
 #include "places/record_pools.hpp"
@@ -53,7 +54,8 @@ class place final : public poller {
   // [PL6] relaxed: see check_in_finish().
   [[nodiscard]] bool is_in_finish() const noexcept { return is_in_finish_.load(std::memory_order_relaxed); }
   void end_finish();
-  void record_error() noexcept;
+  void record_error() noexcept;  ///< that is being handled
+  void record_error(std::string what) noexcept;
   void count_made(const worker& by) noexcept;
   void count_ended(const worker& by) noexcept;
   [[nodiscard]] task_record& new_record(worker& by, const char* construct, std::size_t room);
@@ -68,7 +70,7 @@ class place final : public poller {
   // For whoever is about to look at the network.
 
   /// False: somebody else looks. `rested`: after a nap.
-  bool look(bool rested) noexcept;
+  seen look(bool rested) noexcept;
   void poll() noexcept override { look(false); }
   [[nodiscard]] bool begin_nap() noexcept override { return watcher_->begin_nap(); }
   [[nodiscard]] std::int64_t poll_in_nap() noexcept override { return watcher_->poll_in_nap(); }
@@ -93,6 +95,8 @@ class place final : public poller {
   void handle_in_finish(const message& m);
   void handle_request(const message& m);
   void take_in(const message& m);
+  /// Null: it cannot be read, which is an error of this place's.
+  task_record* read_task(const closure_in_message& from, int sender);
   void copy_in(const message& m);
   void copy_out(const message& m);
   void end_copy(void* job);
@@ -112,8 +116,9 @@ class place final : public poller {
 
   // With the token.
   platform::atomic<bool> token_{false};
-  std::uint32_t finish_ = 0;  ///< number of the newest finish_spmd here
-  bool is_open_ = false;      ///< it has begun here, and is not over
+  platform::atomic<bool> token_is_wanted_{false};  ///< by main, which alone waits for it
+  std::uint32_t finish_ = 0;                       ///< number of the newest finish_spmd here
+  bool is_open_ = false;                           ///< it has begun here, and is not over
   std::optional<std::vector<std::byte>> reduced_;
   std::deque<message> early_;  ///< of a finish that has not begun here
 

@@ -14,6 +14,16 @@ constexpr std::int64_t longest_nap_ns = 800'000;
 /// While all workers are busy, and longer as long as nothing comes.
 constexpr std::int64_t watch_ns = 100'000;
 
+/// A yield that takes longer has let somebody else run.
+constexpr std::int64_t yield_ns = 20'000;
+
+// Gives the processor to whoever wants it. False: somebody did.
+bool has_own_processor() noexcept {
+  const std::int64_t before_ns = platform::now_ns();
+  platform::yield();
+  return platform::now_ns() - before_ns < yield_ns;
+}
+
 /// For closures that are written and read there.
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
@@ -21,17 +31,18 @@ constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
 std::int64_t nap::next_ns() noexcept {
   const std::int64_t now_ns = platform::now_ns();
-  if (looks_ == 0) began_ns_ = now_ns;
-  if (looks_ < yields) {
-    ++looks_;
-    platform::yield();
-    return now_ns;
+  if (began_ns_ == 0) {
+    began_ns_ = now_ns;
+    has_rested_ = false;
   }
-  looks_ = yields + 1;
-  return now_ns + std::clamp((now_ns - began_ns_) / 16, shortest_nap_ns, longest_nap_ns);
+  const std::int64_t nap_ns = std::min((now_ns - began_ns_) / 16, longest_nap_ns);
+  has_rested_ = nap_ns >= shortest_nap_ns;
+  if (has_rested_) return now_ns + nap_ns;
+  platform::yield();
+  return now_ns;
 }
 
-watcher::watcher(bool is_dedicated, bool is_needed, std::function<bool(bool rested)> look)
+watcher::watcher(bool is_dedicated, bool is_needed, std::function<seen(bool rested)> look)
     : is_needed_(is_needed), is_dedicated_(is_needed && is_dedicated), look_(std::move(look)) {
   if (is_needed) thread_.emplace(stack_bytes, [this] { is_dedicated_ ? communicate() : watch(); });
 }
@@ -61,7 +72,7 @@ bool watcher::begin_nap() noexcept {
 }
 
 std::int64_t watcher::poll_in_nap() noexcept {
-  if (look_(nap_.has_rested())) nap_.begin();
+  if (look_(nap_.has_rested()) == seen::message) nap_.begin();
   return nap_.next_ns();
 }
 
@@ -72,7 +83,7 @@ void watcher::end_nap() noexcept {
 }
 
 void watcher::watch() noexcept {
-  std::uint64_t seen = 0;
+  std::uint64_t looked = 0;
   std::int64_t wait_ns = watch_ns;
   while (!stopping_.load(std::memory_order_relaxed)) {  // [WT1]
     // [WT5] relaxed: who ends a nap leaves a token afterwards.
@@ -83,15 +94,21 @@ void watcher::watch() noexcept {
     }
     parker_.park_until(platform::now_ns() + wait_ns);
     const std::uint64_t last = last_look_.load(std::memory_order_relaxed);  // [WT2]
-    const bool came = std::exchange(seen, last) == last && look_(false);
+    const bool came = std::exchange(looked, last) == last && look_(false) == seen::message;
     wait_ns = came ? watch_ns : std::min(2 * wait_ns, longest_nap_ns);
   }
 }
 
 void watcher::communicate() noexcept {
   nap waiting;
+  std::int64_t rested_ns = 0;
   while (!stopping_.load(std::memory_order_relaxed)) {  // [WT1]
-    if (look_(waiting.has_rested())) waiting.begin();
+    // Where it never naps, it looks for tasks as often as it would with the shortest naps.
+    const bool has_rested = waiting.has_rested() || platform::now_ns() - rested_ns >= shortest_nap_ns;
+    if (has_rested) rested_ns = platform::now_ns();
+    const seen found = look_(has_rested);
+    if (found == seen::message) waiting.begin();
+    if (found == seen::own_work && has_own_processor()) continue;
     const std::int64_t next_ns = waiting.next_ns();
     if (next_ns > platform::now_ns()) parker_.park_until(next_ns);
   }

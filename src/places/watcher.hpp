@@ -3,7 +3,7 @@
 // Shared communication: of the workers that sleep one naps, and looks at growing distances, up to 0.8 ms. While none naps
 // a thread of its own, the watchdog, looks after 100 us unless somebody else has, and at growing distances as long as
 // nothing comes: on a virtual processor each of its wake-ups may cost 9 us. Dedicated communication: that thread looks
-// all the time, and naps when nothing comes.
+// all the time while the place has work, if its processor is its own; else it naps when nothing comes.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,29 @@
 
 namespace filch::detail::places {
 
-/// How long to wait for the next look: not at all at first, then for a sixteenth of the time that nothing has come, 20 us
-/// to 0.8 ms.
+/// What somebody has found who has looked at the network.
+enum class seen : std::uint8_t { nothing, own_work, message };
+
+/// How long to wait for the next look: for a sixteenth of the time that nothing has come, up to 0.8 ms; not at all while
+/// that is less than 20 us.
 class nap {
  public:
   /// Something has come, or somebody begins to wait.
-  void begin() noexcept { looks_ = 0; }
+  void begin() noexcept { began_ns_ = 0; }
   /// When to look next, as now_ns(). Yields where that is at once.
   [[nodiscard]] std::int64_t next_ns() noexcept;
   /// Has it waited since it began?
-  [[nodiscard]] bool has_rested() const noexcept { return looks_ > yields; }
+  [[nodiscard]] bool has_rested() const noexcept { return has_rested_; }
 
  private:
-  static constexpr unsigned yields = 50;
-  unsigned looks_ = 0;
-  std::int64_t began_ns_ = 0;
+  std::int64_t began_ns_ = 0;  ///< 0: at the next look
+  bool has_rested_ = false;
 };
 
 class watcher {
  public:
-  /// `is_needed`: there are other places. `look(rested)`: looks at the network; true: something has come.
-  watcher(bool is_dedicated, bool is_needed, std::function<bool(bool rested)> look);
+  /// `is_needed`: there are other places. `look(rested)`: looks at the network.
+  watcher(bool is_dedicated, bool is_needed, std::function<seen(bool rested)> look);
   ~watcher();
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
@@ -63,7 +65,7 @@ class watcher {
 
   const bool is_needed_;
   const bool is_dedicated_;
-  const std::function<bool(bool)> look_;
+  const std::function<seen(bool)> look_;
   platform::atomic<bool> napping_{false};
   platform::atomic<std::uint64_t> last_look_{0};  ///< in ticks
   platform::atomic<bool> stopping_{false};

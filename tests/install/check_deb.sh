@@ -24,6 +24,13 @@ for path in 'bin/filch$' 'lib/libfilch\.(a|so)' 'lib/cmake/filch/filchConfig\.cm
   'share/doc/filch/copyright$'; do
   expect "$contents" " \./usr/$path"
 done
+# Places, where MPI is there.
+if grep --quiet 'lib/libfilch_places\.a$' <<<"$contents"; then
+  for path in 'include/filch/places\.hpp$' 'lib/cmake/filch/filchPlacesTargets\.cmake$' 'lib/pkgconfig/filch-places\.pc$'; do
+    expect "$contents" " \./usr/$path"
+  done
+  expect "$fields" '^Suggests: .*mpi'
+fi
 # What the programs of the virtual machine need, where they are built.
 if grep --quiet 'bin/filch-vm$' <<<"$contents"; then
   for path in 'machines/generic\.json$' 'reproduce/lazy/paper\.json$' 'reproduce/lazy/table5\.json$'; do

@@ -264,35 +264,13 @@ TEST_P(everywhere, phases_are_in_step) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(places_run, has_one_place) {
-  std::array<char*, 1> values{nullptr};
-  EXPECT_EQ(places::run(7, values.data(),
-                        [](int count_of, char** /*values*/) {
-                          EXPECT_EQ(places::count(), 1);
-                          std::atomic<int> ran{0};
-                          places::finish_spmd([&] {
-                            for (int i = 0; i < 10; ++i) places::async_any([&ran] { ++ran; });
-                          });
-                          return count_of + ran;
-                        }),
-            17);
-}
-
-TEST(places_run, is_not_one_of_several_processes) {
-  ASSERT_EQ(setenv("OMPI_COMM_WORLD_SIZE", "4", 1), 0);
-  bool began = false;
-  EXPECT_THROW(places::run(0, nullptr, [&](int, char**) { began = true; }), std::runtime_error);
-  EXPECT_FALSE(began);
-  ASSERT_EQ(unsetenv("OMPI_COMM_WORLD_SIZE"), 0);
-}
-
 TEST(places_misuse, is_told) {
   EXPECT_THROW(places::async_any([] {}), std::logic_error);
   EXPECT_THROW(places::finish([] {}), std::logic_error);
   EXPECT_THROW(static_cast<void>(places::here()), std::logic_error);
-  EXPECT_THROW(places::run(0, nullptr, {.policy = "greedy"}, [](int, char**) {}), std::invalid_argument);
-  EXPECT_THROW(places::run(0, nullptr, {.communication = "loud"}, [](int, char**) {}), std::invalid_argument);
-  EXPECT_THROW(places::run(0, nullptr, {.tasks_per_shipment = 6}, [](int, char**) {}), std::invalid_argument);
+  EXPECT_THROW(places::run_alone({.policy = "greedy"}, [] { return 0; }), std::invalid_argument);
+  EXPECT_THROW(places::run_alone({.communication = "loud"}, [] { return 0; }), std::invalid_argument);
+  EXPECT_THROW(places::run_alone({.tasks_per_shipment = 6}, [] { return 0; }), std::invalid_argument);
   run_places({.places = 1}, [] {
     EXPECT_THROW(places::async([] {}), std::logic_error);
     EXPECT_THROW(places::async_any([] {}), std::logic_error);

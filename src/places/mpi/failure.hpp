@@ -1,0 +1,24 @@
+// How a job ends that cannot go on: with one line that names the place, and all places with it.
+#pragma once
+
+#include <string>
+
+namespace filch::detail::places {
+
+/// Writes the line, and a line feed, in one piece, so that lines of several places do not mix, and waits until it has
+/// been read, half a second at most.
+void say(std::string line) noexcept;
+
+/// Ends all places, with the line "filch: place N" and the reason. The status is 1 if the one given is 0.
+[[noreturn]] void abort_job(int place, const std::string& reason, int status = 1);
+
+/// From its construction to its destruction, a program that exits ends the job. One at a time.
+class exit_watch {
+ public:
+  explicit exit_watch(int place);
+  ~exit_watch();
+  exit_watch(const exit_watch&) = delete;
+  exit_watch& operator=(const exit_watch&) = delete;
+};
+
+}  // namespace filch::detail::places

@@ -1,0 +1,49 @@
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <mpi.h>
+
+#include <filch/detail/run_place.hpp>
+#include <filch/places.hpp>
+
+#include "places/mpi/failure.hpp"
+#include "places/mpi/launch.hpp"
+#include "places/mpi/mpi_network.hpp"
+
+namespace filch::places {
+
+namespace {
+
+using namespace detail::places;
+
+int run_launched(const launch& by, int argc, char** argv, const options& how,
+                 const std::function<int(int, char**)>& main) {
+  session all(by, argc, argv);
+  mpi_network to_others(all.communicator(), make_mpi_board(all));
+  const exit_watch watch(all.place());
+  try {
+    const int result = run_place(to_others, how, [&] { return main(argc, argv); });
+    to_others.finish();
+    return result;
+  } catch (const std::exception& e) {
+    abort_job(all.place(), std::string(": ") + e.what());
+  } catch (...) {
+    abort_job(all.place(), ": an exception that is no std::exception has left main");
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv, const options& how, const std::function<int(int, char**)>& main) {
+  int is_over = 0;
+  MPI_Finalized(&is_over);
+  if (is_over != 0)
+    throw std::logic_error("filch: places::run after MPI has ended, which cannot start twice; call it once");
+  const auto by = find_launch();
+  if (by) return run_launched(*by, argc, argv, how, main);
+  return run_alone(how, [&] { return main(argc, argv); });
+}
+
+}  // namespace filch::places

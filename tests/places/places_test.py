@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Starts jobs of places_program, and checks how they end.
+
+  places_test.py works MPIRUN PROGRAM PLACES [rma]    network and load boards
+  places_test.py fails MPIRUN PROGRAM             a place throws, exits, or is killed; a setting is wrong
+  places_test.py differs MPIRUN PROGRAM OTHER     places of two programs
+  places_test.py alone MPIRUN PROGRAM             one place, without a launcher and with one
+  places_test.py wrong_launcher MPIRUN PROGRAM    MPIRUN is not that of PROGRAM's MPI
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+FINAL_LINE = "after the last barrier"
+PLACES = 4
+
+
+def expect(condition, what, job=None):
+    if not condition:
+        sys.exit(f"not true: {what}" + (f"\nstatus {job.status}\n{job.out}\n{job.err}" if job else ""))
+
+
+def shared_memory_in_use():
+    """Names of all files of /dev/shm that some process has mapped."""
+    used = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        try:
+            used |= set(re.findall(r" /dev/shm/(\S+)", maps.read_text()))
+        except OSError:  # the process has ended
+            pass
+    return used
+
+
+def unused_shared_memory():
+    """Names of all segments of POSIX's and of System V's shared memory that no process uses."""
+    posix = {path.name for path in Path("/dev/shm").iterdir()} - shared_memory_in_use()
+    lines = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()]
+    users = lines[0].index("nattch")
+    return posix | {line[1] for line in lines[1:] if line[users] == "0"}
+
+
+class Job:
+    """One run of a command that has ended."""
+
+    def __init__(self, *command, **environment):
+        before = unused_shared_memory()
+        run = subprocess.run(
+            command, env=os.environ | environment, capture_output=True, text=True, timeout=120, check=False
+        )
+        self.status, self.out, self.err = run.returncode, run.stdout, run.stderr
+        self.own_lines = [line for line in self.err.splitlines() if line.startswith("filch:")]
+        # Those of other programs are without a user for a moment only; one that stays is ours.
+        for _ in range(50):
+            left = unused_shared_memory() - before
+            if not left:
+                break
+            time.sleep(0.1)
+        expect(not left, f"no shared memory is left behind, but {left} is", self)
+
+    def expect_refused(self, *words):
+        expect(self.status == 2, "the exit status is 2", self)
+        self.expect_one_line(*words)
+
+    def expect_one_line(self, *words):
+        expect(len(self.own_lines) == 1, "filch says one line", self)
+        for word in words:
+            expect(word in self.own_lines[0], f"it says '{word}'", self)
+        expect(FINAL_LINE not in self.out, "no place has got past the last barrier", self)
+
+
+def works(mpirun, program, places, *boards):
+    job = Job(mpirun, "-n", places, program, "check", *boards)
+    expect(job.status == 0, "the exit status is 0", job)
+    expect(job.out == f"checked by {places} places\n", "all has been checked", job)
+    expect(not job.err.strip(), "nobody complains", job)
+
+
+def fails(mpirun, program):
+    last = PLACES - 1
+    command = [mpirun, "-n", str(PLACES), program, "end"]
+    job = Job(*command, "throws")
+    expect(job.status != 0, "the exit status is not 0", job)
+    job.expect_one_line(f"place {last}: has thrown on purpose")
+
+    job = Job(*command, "exits")  # whose exit status MPICH may lose
+    job.expect_one_line(f"place {last} ended before the others", "exit(0)")
+
+    job = Job(*command, "exits_3")
+    expect(job.status != 0, "the exit status is not 0", job)
+    job.expect_one_line(f"place {last} ended before the others", "exit(3)")
+
+    job = Job(*command, "is_killed")
+    expect(job.status != 0, "the exit status is not 0", job)
+    expect(FINAL_LINE not in job.out, "no place has got past the last barrier", job)
+    # Nobody but the launcher is left to say it: Open MPI's names the place, MPICH's the process.
+    expect(f"rank {last}" in job.err or "signal 9" in job.out, "the launcher says who was killed", job)
+
+    Job(*command, "returns", FILCH_PLACES_BOARD="blackboard").expect_refused("FILCH_PLACES_BOARD='blackboard'", "shared, rma or messages")
+
+
+def differs(mpirun, program, other):
+    job = Job(mpirun, "-n", "2", program, "end", "returns", ":", "-n", "2", other)
+    job.expect_refused("place 2", "the program is of another build")
+
+
+def alone(mpirun, program):
+    job = Job(program, "end", "returns")
+    expect(job.status == 0, "the exit status is 0", job)
+    expect(job.out == f"1 places, MPI is not running\n{FINAL_LINE}\n", "there is one place, and no MPI", job)
+    job = Job(program, "end", "exits_3")
+    expect(job.status == 3 and not job.err, "one place may exit as it likes", job)
+    for places in 1, PLACES:
+        job = Job(mpirun, "-n", str(places), program, "end", "returns")
+        expect(job.status == 0, "the exit status is 0", job)
+        expect(job.out == f"{places} places, MPI is running\n{FINAL_LINE}\n", "all places are there", job)
+
+
+def wrong_launcher(mpirun, program):
+    job = Job(mpirun, "-n", str(PLACES), program, "end", "returns")
+    job.expect_refused("Open MPI", "MPICH", str(PLACES), "use the mpirun of")
+
+
+CASES = {case.__name__: case for case in (works, fails, differs, alone, wrong_launcher)}
+
+if __name__ == "__main__":
+    CASES[sys.argv[1]](*sys.argv[2:])
