@@ -40,5 +40,8 @@ workload dfs_counted_workload();
 workload heat2d_workload();
 workload matmul_groups_workload();
 workload sph_workload();
+workload uts_places_workload();
+workload nqueens_places_workload();
+workload stencil_places_workload();
 
 }  // namespace filch::bench

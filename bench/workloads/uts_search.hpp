@@ -1,8 +1,9 @@
-// What uts and uts_bag have in common: a tree, the counts of its search, and what these have to be.
+// What uts, uts_bag and uts_places have in common: a tree, the counts of its search, and what these have to be.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,11 +20,25 @@ inline vm::work geometric_node("uts_geometric_node");
 
 inline void charge_visit(const uts_node& node) { (node.is_geometric() ? geometric_node : binomial_node).done(); }
 
+/// The same for several visits at once, where nothing that others see happens in between.
+class visits_to_charge {
+ public:
+  void add(const uts_node& node) { ++(node.is_geometric() ? geometric_ : binomial_); }
+  void charge() {
+    if (geometric_ != 0) geometric_node.done(std::exchange(geometric_, 0));
+    if (binomial_ != 0) binomial_node.done(std::exchange(binomial_, 0));
+  }
+
+ private:
+  int geometric_ = 0;
+  int binomial_ = 0;
+};
+
 /// Whoever derives from it searches in his own way: search_all() gives the counts.
 class uts_search : public instance {
  public:
   void prepare() override {
-    found_ = {};
+    forget();
     expected();
   }
 
@@ -41,6 +56,8 @@ class uts_search : public instance {
 
  protected:
   explicit uts_search(const uts_named_tree& of) : tree_(of.parameters), expected_(of.published) {}
+
+  void forget() { found_ = {}; }
 
   const uts_tree& tree() const { return tree_; }
 

@@ -41,6 +41,9 @@ const std::vector<workload>& workloads() {
       heat2d_workload(),
       matmul_groups_workload(),
       sph_workload(),
+      uts_places_workload(),
+      nqueens_places_workload(),
+      stencil_places_workload(),
   };
   return all;
 }

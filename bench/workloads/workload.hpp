@@ -76,7 +76,11 @@ struct workload {
   std::function<std::unique_ptr<instance>(std::string_view size)> make;
 
   /// Default on the virtual machine, where thousands of runs are made, one after the other.
-  std::string simulated_size;
+  std::string simulated_size{};
+
+  /// Runs at places (filch/places.hpp). Each place has an instance of its own; main of every place calls `run` of it at
+  /// the same time, on runner `filch`; result() and verify() are then right at every place.
+  bool has_places = false;
 };
 
 /// All workloads, in the order of the documentation.
