@@ -215,6 +215,25 @@ class Misuse(command_line.MisuseTest):
         self.check(["bench", "fib:5", "--policy", "lace", "--level-attempts", "3"], "hierarchical")
         self.check(["bench", "fib:5", "--policy", "hierarchical", "--level-attempts", "0"], "'0'")
 
+    def test_places(self):
+        self.check(["bench", "uts_places:T1", "--places-policy", "lifline"], "'lifline'", "did you mean 'lifeline'?")
+        self.check(["bench", "uts_places:T1", "--places-policy", "baseline,"], "--places-policy", "'baseline,'")
+        self.check(["bench", "uts_places:T1", "--places-communication", "none"], "'none'", "shared, dedicated")
+        for bad in ["0", "6", "-1", "x", "", "1.5", "99999999999999999999"]:
+            self.check(["bench", "uts_places:T1", "--places-shipment", bad], "--places-shipment", f"'{bad}'")
+        # Nothing that was asked for is left out.
+        self.check(["bench", "fib:5", "--places-policy", "baseline"], "--places-policy 'baseline'", "such as uts_places:T1")
+        self.check(["bench", "uts_places:T1", "--peer", "tbb"], "--peer 'tbb'", "'uts_places'")
+        for bad in ["uts_places:T9", "nqueens_places:19", "stencil_places:100", "stencil_places:64/5"]:
+            self.check(["bench", bad], f"'{bad.split(':')[1]}'", f"try {bad.split(':')[0]}:")
+        self.check(["bench", "uts_places:T1"], "FILCH_PLACES_POLICY", "'none'", FILCH_PLACES_POLICY="none")
+        self.check(["bench", "uts_places:T1"], "FILCH_PLACES_COMMUNICATION", "'x'", FILCH_PLACES_COMMUNICATION="x")
+        self.check(["bench", "uts_places:T1"], "FILCH_PLACES_SHIPMENT", "'9'", FILCH_PLACES_SHIPMENT="9")
+
+    def test_one_of_several_processes_speaks(self):
+        finished = run("bench", "uts_places:T9", OMPI_COMM_WORLD_SIZE="2", OMPI_COMM_WORLD_RANK="1")
+        self.assertEqual((finished.returncode, finished.stdout, finished.stderr), (2, "", ""))
+
     def test_environment(self):
         self.check(["bench", "fib:5"], "'lacy'", FILCH_POLICY="lacy")
         self.check(["bench", "fib:5"], "'leepfrog'", FILCH_JOIN="leepfrog")
@@ -284,6 +303,43 @@ class Bench(unittest.TestCase):
         self.assertEqual(row["workers"], json.loads(run("topology", "--json").stdout)["usable_workers"])
         self.assertGreaterEqual(row["runs"], 5)
 
+    def test_workloads_of_places(self):
+        tree = "bin/b0=200/q=0.2/m=4/seed=1"
+        arguments = ["--places-policy", "baseline,lifeline", "--places-communication", "shared,dedicated"]
+        arguments += ["--places-shipment", "4", "--workers", "1,2", "--repeat", "2"]
+        rows = bench(f"uts_places:{tree}", "nqueens_places:8", "stencil_places:64/iterations=3", "fib:10", *arguments)["rows"]
+        of_places = {**ROW_KEYS, "ratio_to_serial": type(None), "ratio_low": type(None), "ratio_high": type(None)}
+        of_places |= {"places": int, "places_policy": str, "places_communication": str, "places_shipment": int, "places_cyclic_steals": bool}
+        *here, fib = [rows[i : i + 8] for i in range(0, len(rows), 8)]
+        self.assertEqual([(row["workload"], row["workers"]) for row in fib], [("fib", 1), ("fib", 2)])
+        self.assertEqual([row["result"] for row in here[1]], ["92"] * 8)
+        (serial,) = bench(f"uts:{tree}", "--repeat", "1", "--workers", "1")["rows"]
+        self.assertEqual([row["result"] for row in here[0]], [serial["result"]] * 8)
+        self.assertEqual([row["workload"] for row in here[2]], ["stencil_places"] * 8)
+        for rows in here:
+            ways = [(row["places_policy"], row["places_communication"], row["workers"]) for row in rows]
+            expected = [(p, c, w) for p in ["baseline", "lifeline"] for c in ["shared", "dedicated"] for w in [1, 2]]
+            self.assertEqual(ways, expected)
+            for row in rows:
+                self.check_types(row, of_places)
+                self.assertEqual((row["places"], row["places_shipment"], row["runs"]), (1, 4, 2))
+                # There is nobody to steal from.
+                self.assertEqual((row["counters"]["steals"], row["counters"]["victims"]), (0, [0] * 5))
+
+    def test_environment_of_places(self):
+        def of(*arguments, **environment):
+            (row,) = bench("nqueens_places:6", "--repeat", "1", "--workers", "1", *arguments, **environment)["rows"]
+            return [row[f"places_{name}"] for name in ["policy", "communication", "shipment"]]
+
+        environment = {
+            "FILCH_PLACES_POLICY": "lifeline",
+            "FILCH_PLACES_COMMUNICATION": "dedicated",
+            "FILCH_PLACES_SHIPMENT": "3",
+        }
+        self.assertEqual(of(), ["success_only", "shared", 1])
+        self.assertEqual(of(**environment), ["lifeline", "dedicated", 3])
+        self.assertEqual(of("--places-policy", "baseline", **environment), ["baseline", "dedicated", 3])
+
     def test_the_environment_fills_in(self):
         rows = bench("fib:12", "--peer", "tbb", FILCH_WORKERS="3", FILCH_POLICY="lace")["rows"]
         self.assertEqual([(row["runner"], row["workers"]) for row in rows], [("filch", 3), ("tbb", 3)])
@@ -295,6 +351,7 @@ class Bench(unittest.TestCase):
         text = run("bench", "--help").stdout
         for name in [
             "WORKERS", "POLICY", "JOIN", "LOOP", "DEAL_INTERVAL_NS", "INTERRUPT_AFTER_NS", "INTERRUPT_EVERY_NS",
+            "PLACES_POLICY", "PLACES_COMMUNICATION", "PLACES_SHIPMENT",
         ]:  # fmt: skip
             self.assertIn(f"FILCH_{name}", text)
 

@@ -99,7 +99,7 @@ TEST_F(reproduction_file, is_read_strictly) {
               HasSubstr("unknown counter 'leap'"));
   EXPECT_THAT(error_of(experiment_with(R"("counters")", R"("against": "C", "counters")")),
               HasSubstr("unknown setting 'C'"));
-  EXPECT_THAT(error_of(experiment_with(R"(">=")", R"(">")")), HasSubstr("none of >=, <= and =="));
+  EXPECT_THAT(error_of(experiment_with(R"(">=")", R"(">")")), HasSubstr("none of >=, <=, == and around"));
   EXPECT_THAT(error_of(experiment_with(R"(["{group}", "A", 64])", R"(["H", "A", 64])")),
               HasSubstr("unknown group 'H'"));
   EXPECT_THAT(error_of(experiment_with(R"(["{group}", "A", 64])", R"(["G", "C", 64])")),

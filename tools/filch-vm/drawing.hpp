@@ -35,7 +35,7 @@ class drawing {
   /// Begins at x; y is the base line.
   void write_caption(double x, double y, double size, const std::string& text);
 
-  /// The contents of such a file.
+  /// The contents of such a file. Nothing is drawn afterwards. One drawing at a time exists.
   [[nodiscard]] std::string to_svg() const;
   [[nodiscard]] std::string to_png() const;
 

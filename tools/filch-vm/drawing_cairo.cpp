@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -6,6 +7,7 @@
 #include <cairo-svg.h>
 #include <cairo.h>
 #include <fmt/format.h>
+#include <fontconfig/fontconfig.h>
 
 #include "drawing.hpp"
 
@@ -40,75 +42,78 @@ void set_colour(cairo_t* c, const colour& with) {
 
 }  // namespace
 
-// What is drawn is recorded, and played to whatever kind of file is asked for.
+// Whatever is drawn is drawn twice.
 struct drawing::canvas {
-  canvas(double its_width, double its_height) : width(its_width), height(its_height) {
-    const cairo_rectangle_t all{0, 0, width, height};
-    recorded.reset(cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, &all));
-    pen.reset(cairo_create(recorded.get()));
-    check(cairo_status(pen.get()));
+  canvas(double width, double height)
+      : svg(cairo_svg_surface_create_for_stream(&append, &svg_file, width, height)),
+        image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(width), pixels(height))),
+        pens{context(cairo_create(svg.get())), context(cairo_create(image.get()))} {
+    cairo_scale(pens[1].get(), pixels_per_point, pixels_per_point);
+    for (const context& pen : pens) check(cairo_status(pen.get()));
   }
 
-  void play_to(cairo_surface_t* to, double scale) const {
-    const context target(cairo_create(to));
-    cairo_scale(target.get(), scale, scale);
-    cairo_set_source_surface(target.get(), recorded.get(), 0, 0);
-    cairo_paint(target.get());
-    check(cairo_status(target.get()));
+  static int pixels(double points) { return std::max(1, static_cast<int>(points * pixels_per_point)); }
+
+  template <class Draw>
+  void with_each(const Draw& draw) const {
+    for (const context& pen : pens) draw(pen.get());
   }
 
-  double width;
-  double height;
-  surface recorded;
-  context pen;
+  std::string svg_file;
+  surface svg;
+  surface image;
+  std::array<context, 2> pens;
 };
 
 drawing::drawing(double width, double height) : canvas_(std::make_unique<canvas>(width, height)) {
   fill_rectangle(0, 0, width, height, {1, 1, 1});
 }
 
-drawing::~drawing() = default;
+drawing::~drawing() {
+  canvas_.reset();
+  // Fonts that cairo, and fontconfig below it, have kept for the next drawing; no other one exists now.
+  cairo_debug_reset_static_data();
+  FcFini();
+}
 
 void drawing::fill_rectangle(double x, double y, double width, double height, const colour& with) {
-  cairo_t* const pen = canvas_->pen.get();
-  set_colour(pen, with);
-  cairo_rectangle(pen, x, y, width, height);
-  cairo_fill(pen);
+  canvas_->with_each([&](cairo_t* pen) {
+    set_colour(pen, with);
+    cairo_rectangle(pen, x, y, width, height);
+    cairo_fill(pen);
+  });
 }
 
 void drawing::add_point(double x, double y, double size) {
-  cairo_rectangle(canvas_->pen.get(), x - size / 2, y - size / 2, size, size);
+  canvas_->with_each([&](cairo_t* pen) { cairo_rectangle(pen, x - size / 2, y - size / 2, size, size); });
 }
 
 void drawing::draw_points(const colour& with) {
-  set_colour(canvas_->pen.get(), with);
-  cairo_fill(canvas_->pen.get());
+  canvas_->with_each([&](cairo_t* pen) {
+    set_colour(pen, with);
+    cairo_fill(pen);
+  });
 }
 
 void drawing::write_caption(double x, double y, double size, const std::string& text) {
-  cairo_t* const pen = canvas_->pen.get();
-  cairo_select_font_face(pen, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-  cairo_set_font_size(pen, size);
-  set_colour(pen, {0, 0, 0});
-  cairo_move_to(pen, x, y);
-  cairo_show_text(pen, text.c_str());
+  canvas_->with_each([&](cairo_t* pen) {
+    cairo_select_font_face(pen, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(pen, size);
+    set_colour(pen, {0, 0, 0});
+    cairo_move_to(pen, x, y);
+    cairo_show_text(pen, text.c_str());
+  });
 }
 
 std::string drawing::to_svg() const {
-  std::string file;
-  const surface svg(cairo_svg_surface_create_for_stream(&append, &file, canvas_->width, canvas_->height));
-  canvas_->play_to(svg.get(), 1);
-  cairo_surface_finish(svg.get());
-  check(cairo_surface_status(svg.get()));
-  return file;
+  cairo_surface_finish(canvas_->svg.get());
+  check(cairo_surface_status(canvas_->svg.get()));
+  return canvas_->svg_file;
 }
 
 std::string drawing::to_png() const {
-  const auto pixels = [](double points) { return std::max(1, static_cast<int>(points * pixels_per_point)); };
-  const surface image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(canvas_->width), pixels(canvas_->height)));
-  canvas_->play_to(image.get(), pixels_per_point);
   std::string file;
-  check(cairo_surface_write_to_png_stream(image.get(), &append, &file));
+  check(cairo_surface_write_to_png_stream(canvas_->image.get(), &append, &file));
   return file;
 }
 

@@ -1,9 +1,12 @@
 // In this program every object on the heap begins on a cache line of its own, and larger ones on a block or a page of
 // data_memory. Otherwise it would depend on all that the program has allocated before, such as the words of its command
-// line, which objects of a simulated program share a line or a page, and so would its results.
+// line, which objects of a simulated program share a line or a page, and so would its results. Nor do two nodes share a
+// line by chance; and the virtual machine hears of all that is given out, which may have been another node's.
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+
+#include <filch/vm/simulation.hpp>
 
 namespace {
 
@@ -11,10 +14,16 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::size_t block_bytes = 256;
 constexpr std::size_t page_bytes = 4096;
 
+void* given_out(std::size_t alignment, std::size_t bytes) noexcept {
+  const std::size_t whole = bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
+  void* const memory = std::aligned_alloc(alignment, whole);
+  if (memory != nullptr) filch::vm::note_allocation(memory, whole);
+  return memory;
+}
+
 void* line_aligned(std::size_t bytes) noexcept {
   const std::size_t alignment = bytes < block_bytes ? line_bytes : bytes < page_bytes ? block_bytes : page_bytes;
-  const std::size_t whole = bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
-  return std::aligned_alloc(alignment, whole);
+  return given_out(alignment, bytes);
 }
 
 }  // namespace
@@ -30,3 +39,16 @@ void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept { 
 void operator delete(void* memory) noexcept { std::free(memory); }
 
 void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
+
+// Of types with an alignment of their own: as the library's, but for the word to the virtual machine.
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  const std::size_t own = static_cast<std::size_t>(alignment);
+  if (void* const memory = given_out(own < line_bytes ? line_bytes : own, bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+
+void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}

@@ -12,6 +12,7 @@
 
 #include "counters.hpp"
 #include "option_value.hpp"
+#include "places_counters.hpp"
 #include "reproduction_values.hpp"
 #include "simulated_rows.hpp"
 
@@ -79,7 +80,7 @@ void require_name(std::string_view kind, const std::string& name, const texts& k
 compared_setting setting_of(const std::string& name, const ordered_json& object) {
   require_keys(fmt::format("setting '{}'", name), object, {},
                {"policy", "join", "loop", "way", "steal_half", "push_half", "delta", "interrupt_after",
-                "interrupt_every", "pinning", "spin", "runner"});
+                "interrupt_every", "pinning", "spin", "runner", "places_policy", "cyclic_steals"});
   const auto option = [&](const char* key) {
     return object.contains(key) ? std::optional(object.at(key).get<std::string>()) : std::nullopt;
   };
@@ -106,7 +107,9 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
                            .delta = interval("delta", deal_interval),
                            .interrupt_after = interval("interrupt_after", interrupt_after),
                            .interrupt_every = interval("interrupt_every", interrupt_every),
-                           .config = configurations.front()};
+                           .config = configurations.front(),
+                           .places_policy = object.value("places_policy", ""),
+                           .cyclic_steals = object.value("cyclic_steals", true)};
   if (object.contains("runner")) {
     if (object.size() != 1) reject(fmt::format("setting '{}' has a runner and something else", name));
     const std::vector<bench::runner> runners = peer_runners(object.at("runner").get<std::string>());
@@ -132,6 +135,10 @@ void require_settings(const planned_runs& runs, const std::vector<compared_setti
   for (const std::string& name : runs.settings) {
     const auto found = std::ranges::find(settings, name, &compared_setting::name);
     if (found == settings.end()) reject(fmt::format("unknown setting '{}'", name));
+    if (runs.places.empty() != found->places_policy.empty()) {
+      reject(fmt::format("group '{}' and setting '{}': one of them is about places, and the other is not", runs.group,
+                         name));
+    }
     if (runs.is_native()) {
       require_native(*found);
       runners.push_back(std::string{runner_name(found->config.runner)} + "/" + found->config.policy);
@@ -149,7 +156,7 @@ void require_settings(const planned_runs& runs, const std::vector<compared_setti
 
 planned_runs runs_of(const ordered_json& object, const std::vector<compared_setting>& all) {
   require_keys("a run", object, {"group", "machine", "workload", "workers", "x", "seeds"},
-               {"settings", "numa", "serial_numa"});
+               {"settings", "numa", "serial_numa", "places", "tasks_per_shipment"});
   const auto numa_under = [&](const char* key) {
     return object.contains(key) ? std::optional(numa_of(key, object.at(key))) : std::nullopt;
   };
@@ -162,7 +169,9 @@ planned_runs runs_of(const ordered_json& object, const std::vector<compared_sett
                                                             : names_in(all, &compared_setting::name),
                     .seeds = object.at("seeds"),
                     .numa = numa_under("numa"),
-                    .serial_numa = numa_under("serial_numa")};
+                    .serial_numa = numa_under("serial_numa"),
+                    .places = object.contains("places") ? text_of(object.at("places")) : "",
+                    .tasks_per_shipment = object.value("tasks_per_shipment", 1)};
   if ((runs.numa || runs.serial_numa) && runs.is_native()) {
     reject(fmt::format("group '{}' has 'numa' or 'serial_numa', which runs on {} do not know", runs.group,
                        planned_runs::native));
@@ -173,11 +182,14 @@ planned_runs runs_of(const ordered_json& object, const std::vector<compared_sett
 }
 
 compared_metric metric_of(const ordered_json& object) {
-  require_keys("a metric", object, {"name", "title"}, {"counters", "per", "against", "amounts", "published"});
+  require_keys("a metric", object, {"name", "title"},
+               {"counters", "per", "percent", "milliseconds", "against", "amounts", "published"});
   compared_metric metric{.name = object.at("name"),
                          .title = object.at("title"),
                          .counters = {},
                          .per = object.value("per", ""),
+                         .percent = object.value("percent", false),
+                         .milliseconds = object.value("milliseconds", false),
                          .against = object.value("against", ""),
                          .amounts = {},
                          .published = {}};
@@ -188,7 +200,9 @@ compared_metric metric_of(const ordered_json& object) {
   texts named = metric.counters;
   if (!metric.per.empty()) named.push_back(metric.per);
   for (const std::string& name : named) {
-    if (std::ranges::find(counters, name, &counter::name) == counters.end()) reject("unknown counter '" + name + "'");
+    if (std::ranges::find(counters, name, &counter::name) == counters.end() && !counted_as(name, {})) {
+      reject("unknown counter '" + name + "'");
+    }
   }
   const ordered_json published = object.value("published", ordered_json::object());
   for (const auto& [group, settings] : published.items()) {
@@ -233,7 +247,9 @@ void require_place(const place& where, const reproduction& within) {
 claim claim_of(const ordered_json& object, const std::string& group, const reproduction& within) {
   require_keys("a claim", object, {"says", "left", "is", "factor"}, {"right", "metric", "groups"});
   const std::string is = object.at("is");
-  if (is != ">=" && is != "<=" && is != "==") reject(fmt::format("a claim is '{}', none of >=, <= and ==", is));
+  if (is != ">=" && is != "<=" && is != "==" && is != "around") {
+    reject(fmt::format("a claim is '{}', none of >=, <=, == and around", is));
+  }
   claim result{.says = replaced(object.at("says"), {{"group", group}}),
                .metric = object.value("metric", within.metrics.front().name),
                .left = place_of(object.at("left"), group),

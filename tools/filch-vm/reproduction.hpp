@@ -28,6 +28,9 @@ struct compared_setting {
   std::string interrupt_after;
   std::string interrupt_every;
   configuration config{};  ///< without workers and the above
+  // Of runs at places.
+  std::string places_policy{};
+  bool cyclic_steals = true;
 
   /// Some time is given that 'filch bench' is not told when it measures several settings at once.
 
@@ -47,6 +50,9 @@ struct planned_runs {
   // Where the machine's data is; none: as its file says.
   std::optional<vm::numa_policy> numa{};
   std::optional<vm::numa_policy> serial_numa{};  ///< of the serial run; none: as for the others
+  // How many places, each of them such a machine; {x} is replaced; empty: none. Communication is dedicated.
+  std::string places{};
+  int tasks_per_shipment = 1;
 
   /// On the real processors of this machine. Such rows are shown and not judged.
   bool is_native() const { return machine == native; }
@@ -67,6 +73,8 @@ struct compared_metric {
   std::string title;
   std::vector<std::string> counters;  ///< whose sum it is, an average over the runs; none: the speed-up
   std::string per;                    ///< a counter that the sum is divided by; or empty
+  bool percent = false;               ///< times 100
+  bool milliseconds = false;          ///< the time, virtual
   std::string against;                ///< a setting: by how many per cent the time is longer than under that; or empty
   std::vector<std::pair<std::string, double>> amounts;  ///< of groups: what a run does; then 1e-9 of it per second
   std::vector<published_figure> published;
@@ -82,12 +90,13 @@ struct place {
   static constexpr std::string_view least = "least";
 };
 
-/// left >= factor * right, or <=, or ==. Without a right side it is 1.
+/// left >= factor * right, or <=, or ==, or "around": factor * right is in the 95 % interval of left. Without a right
+/// side that is 1.
 struct claim {
   std::string says;
   std::string metric;
   place left;
-  std::string relation;  ///< ">=", "<=" or "=="
+  std::string relation;  ///< ">=", "<=", "==" or "around"
   double factor;
   std::optional<place> right;
 };

@@ -20,7 +20,13 @@ std::string number(double value) { return value >= 1000 ? fmt::format("{:.0f}", 
 
 std::string number(const std::optional<double>& value) { return value ? number(*value) : "?"; }
 
-std::string cell(const std::optional<double>& value) { return value ? number(*value) : "-"; }
+std::string cell(const compared_metric& metric, const measured_point& point,
+                 const std::vector<measured_point>& points) {
+  const std::optional<double> value = value_of(metric, point, points);
+  if (!value) return "-";
+  const std::optional<interval> range = interval_of(metric, point, points);
+  return range ? fmt::format("{} [{}, {}]", number(*value), number(range->low), number(range->high)) : number(*value);
+}
 
 const measured_point* find_point(const reproduction_result& result, const std::string& group, const std::string& x,
                                  const std::string& setting) {
@@ -50,8 +56,7 @@ std::string table(const reproduction_result& result, const compared_metric& metr
       for (const compared_setting& each : result.what.settings) {
         const measured_point* const point = find_point(result, runs.group, x, each.name);
         const bool is_planned = std::ranges::find(runs.settings, each.name) != runs.settings.end();
-        cells.push_back(point != nullptr ? cell(value_of(metric, *point, result.points))
-                                         : (is_planned ? "failed" : ""));
+        cells.push_back(point != nullptr ? cell(metric, *point, result.points) : (is_planned ? "failed" : ""));
         if (is_published(metric, each.name)) {
           const published_figure* const figure = find_published(metric, runs.group, x, each.name);
           cells.push_back(figure != nullptr ? fmt::format("({})", number(figure->value)) : "");
@@ -66,7 +71,10 @@ std::string table(const reproduction_result& result, const compared_metric& metr
 std::string factor_text(double factor) { return factor == 1 ? "" : fmt::format(", communication x {:g}", factor); }
 
 std::string claim_line(const judged_claim& judged) {
-  return fmt::format("{}  {} ({} {} {}{})\n", judged.holds ? "PASS" : "FAIL", judged.stated.says, number(judged.left),
+  const std::string left = judged.around
+                               ? fmt::format("[{}, {}]", number(judged.around->low), number(judged.around->high))
+                               : number(judged.left);
+  return fmt::format("{}  {} ({} {} {}{})\n", judged.holds ? "PASS" : "FAIL", judged.stated.says, left,
                      judged.stated.relation, number(judged.right), factor_text(judged.communication_factor));
 }
 
@@ -95,9 +103,13 @@ ordered_json point_json(const reproduction_result& result, const measured_point&
                     {"runs", point.row.runs},
                     {point.row.simulated ? "virtual_seconds" : "seconds", point.row.seconds_median},
                     {"values", ordered_json::object()},
+                    {"intervals", ordered_json::object()},
                     {"paper", ordered_json::object()}};
   for (const compared_metric& metric : result.what.metrics) {
     json["values"][metric.name] = optional_json(value_of(metric, point, result.points));
+    if (const auto range = interval_of(metric, point, result.points)) {
+      json["intervals"][metric.name] = {range->low, range->high};
+    }
     if (const auto* const figure = find_published(metric, point.group, point.x, point.setting)) {
       json["paper"][metric.name] = figure->value;
     }

@@ -12,6 +12,9 @@
 #include "error_line.hpp"
 #include "native_rows.hpp"
 #include "option_value.hpp"
+#include "places_counters.hpp"
+#include "simulated_nodes.hpp"
+#include "simulated_places.hpp"
 #include "simulated_rows.hpp"
 #include "simulated_run.hpp"
 #include "workload_choice.hpp"
@@ -103,6 +106,34 @@ bool run_natively(const reproduction& what, const planned_runs& runs, std::vecto
   return true;
 }
 
+bool run_at_places(const reproduction& what, const planned_runs& runs, const simulation_request& request,
+                   std::vector<measured_point>& points) {
+  constexpr int most_places = 100'000;
+  bool is_right = true;
+  for (const std::string& x : runs.xs) {
+    const std::vector<std::pair<std::string, std::string>> values{{"x", x}};
+    places_request asked{.places = {parse_integer("places", replaced(runs.places, values), 1, most_places)}};
+    require_nodes(request.machine, asked.places.front());
+    const int workers =
+        parse_integer("workers", replaced(runs.workers, values), 1, request.machine.hardware_threads() - 1);
+    for (const std::string& name : runs.settings) {
+      const compared_setting& setting = *std::ranges::find(what.settings, name, &compared_setting::name);
+      configuration scheduler = configuration_of(setting, values);
+      scheduler.workers = workers;
+      asked.configurations.push_back({resolved(request.machine, scheduler), setting.places_policy, "dedicated",
+                                      runs.tasks_per_shipment, setting.cyclic_steals});
+    }
+    std::vector<result_row> rows;
+    is_right = simulate_places(request, asked, choose_workload(replaced(runs.workload, values)), rows) && is_right;
+    for (std::size_t i = 0; i < runs.settings.size(); ++i) {
+      for (const result_row& row : rows) {
+        if (row.at->config == asked.configurations[i]) points.push_back({runs.group, x, runs.settings[i], row});
+      }
+    }
+  }
+  return is_right;
+}
+
 bool run_group(const reproduction& what, const planned_runs& runs, simulation_request request,
                std::vector<measured_point>& points) {
   if (runs.is_native()) {
@@ -112,6 +143,7 @@ bool run_group(const reproduction& what, const planned_runs& runs, simulation_re
   request.machine.data.numa = runs.numa.value_or(request.machine.data.numa);
   request.serial_numa = runs.serial_numa;
   request.seeds = runs.seeds;
+  if (!runs.places.empty()) return run_at_places(what, runs, request, points);
   bool is_right = true;
   for (const batch& each : batches_of(what, runs, request.machine)) {
     request.configurations.clear();
@@ -124,6 +156,25 @@ bool run_group(const reproduction& what, const planned_runs& runs, simulation_re
     is_right = run_batch(each, runs.group, request, points) && is_right;
   }
   return is_right;
+}
+
+// The point that the metric compares with.
+const measured_point* compared_with(const compared_metric& metric, const measured_point& point,
+                                    const std::vector<measured_point>& points) {
+  const auto other = std::ranges::find_if(points, [&](const measured_point& each) {
+    return each.group == point.group && each.x == point.x && each.setting == metric.against &&
+           each.communication_factor() == point.communication_factor();
+  });
+  return other == points.end() ? nullptr : &*other;
+}
+
+// By how many per cent, of each pair of runs with the same seed. Empty: runs are not known one by one.
+std::vector<double> longer_by(const measured_point& point, const measured_point& than) {
+  std::vector<double> all;
+  if (!point.row.at || !than.row.at) return all;
+  std::ranges::transform(point.row.at->seconds, than.row.at->seconds, std::back_inserter(all),
+                         [](double mine, double others) { return 100 * (mine / others - 1); });
+  return all;
 }
 
 // All values that the place may stand for.
@@ -149,6 +200,15 @@ std::optional<double> value_at(const place& where, const compared_metric& metric
   return where.x == place::least ? std::ranges::min(values) : std::ranges::max(values);
 }
 
+std::optional<interval> interval_at(const place& where, const compared_metric& metric, double factor,
+                                    const std::vector<measured_point>& points) {
+  const auto found = std::ranges::find_if(points, [&](const measured_point& each) {
+    return each.group == where.group && each.setting == where.setting && each.communication_factor() == factor &&
+           (where.x.empty() || each.x == where.x);
+  });
+  return found == points.end() ? std::nullopt : interval_of(metric, *found, points);
+}
+
 bool holds(double left, std::string_view relation, double right) {
   if (relation == "==") return left == right;
   return relation == ">=" ? left >= right : left <= right;
@@ -161,7 +221,11 @@ judged_claim judge_one(const claim& stated, const compared_metric& metric, doubl
     const std::optional<double> right = value_at(*stated.right, metric, factor, points);
     judged.right = right ? std::optional(stated.factor * *right) : std::nullopt;
   }
-  if (judged.left && judged.right) {
+  if (stated.relation == "around") {
+    judged.around = interval_at(stated.left, metric, factor, points);
+    judged.holds =
+        judged.around && judged.right && judged.around->low <= *judged.right && *judged.right <= judged.around->high;
+  } else if (judged.left && judged.right) {
     judged.holds = holds(*judged.left, stated.relation, *judged.right);
   }
   return judged;
@@ -197,14 +261,13 @@ std::optional<double> value_of(const compared_metric& metric, const measured_poi
                                const std::vector<measured_point>& points) {
   const result_row& row = point.row;
   if (!metric.against.empty()) {
-    const auto other = std::ranges::find_if(points, [&](const measured_point& each) {
-      return each.group == point.group && each.x == point.x && each.setting == metric.against &&
-             each.communication_factor() == point.communication_factor();
-    });
-    if (other == points.end()) {
-      return std::nullopt;
-    }
-    return 100 * (row.seconds_median / other->row.seconds_median - 1);
+    const measured_point* const other = compared_with(metric, point, points);
+    if (other == nullptr) return std::nullopt;
+    const std::vector<double> longer = longer_by(point, *other);
+    return longer.empty() ? 100 * (row.seconds_median / other->row.seconds_median - 1) : median(longer);
+  }
+  if (metric.milliseconds) {
+    return 1e3 * row.seconds_median;
   }
   if (!metric.amounts.empty()) {
     const auto amount = std::ranges::find(metric.amounts, point.group, &std::pair<std::string, double>::first);
@@ -213,18 +276,26 @@ std::optional<double> value_of(const compared_metric& metric, const measured_poi
   if (metric.counters.empty()) {
     return 1 / row.ratio_to_serial;
   }
-  if (!row.counters) {
+  if (!row.counters && !row.at) {
     return std::nullopt;
   }
   const auto counted = [&](const std::string& name) {
-    return static_cast<double>(*row.counters.*std::ranges::find(counters, name, &counter::name)->member);
+    return row.at ? static_cast<double>(counted_as(name, row.at->counted).value_or(0))
+                  : static_cast<double>(*row.counters.*std::ranges::find(counters, name, &counter::name)->member);
   };
   double sum = 0;
   for (const std::string& name : metric.counters) {
     sum += counted(name);
   }
   const double among = metric.per.empty() ? static_cast<double>(row.runs) : counted(metric.per);
-  return among == 0 ? std::nullopt : std::optional(sum / among);
+  return among == 0 ? std::nullopt : std::optional((metric.percent ? 100 : 1) * sum / among);
+}
+
+std::optional<interval> interval_of(const compared_metric& metric, const measured_point& point,
+                                    const std::vector<measured_point>& points) {
+  const measured_point* const other = metric.against.empty() ? nullptr : compared_with(metric, point, points);
+  const std::vector<double> longer = other != nullptr ? longer_by(point, *other) : std::vector<double>{};
+  return longer.size() < 2 ? std::nullopt : std::optional(median_interval(longer));
 }
 
 const published_figure* find_published(const compared_metric& metric, const std::string& group, const std::string& x,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimate.hpp"
 #include "reproduction.hpp"
 #include "result_row.hpp"
 
@@ -31,6 +32,7 @@ struct judged_claim {
   std::optional<double> left;
   std::optional<double> right;  ///< with the factor
   bool holds;                   ///< false where a value is missing
+  std::optional<interval> around{};
 };
 
 /// `text` with each {name} replaced by its value.
@@ -45,6 +47,11 @@ bool measure(const reproduction& what, const std::vector<double>& communication_
 /// that the metric compares with failed. `points` are all that were measured.
 std::optional<double> value_of(const compared_metric& metric, const measured_point& point,
                                const std::vector<measured_point>& points);
+
+/// Of a metric that compares times: in which range that is, 95 %, of pairs of runs with the same seed. Nothing where runs
+/// are not known one by one.
+std::optional<interval> interval_of(const compared_metric& metric, const measured_point& point,
+                                    const std::vector<measured_point>& points);
 
 /// What the paper found in that place, if it says so.
 const published_figure* find_published(const compared_metric& metric, const std::string& group, const std::string& x,

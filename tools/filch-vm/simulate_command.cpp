@@ -20,7 +20,10 @@
 #include "map_picture.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
+#include "places_configuration.hpp"
 #include "report.hpp"
+#include "simulated_nodes.hpp"
+#include "simulated_places.hpp"
 #include "simulated_rows.hpp"
 #include "simulated_run.hpp"
 #include "vm_commands.hpp"
@@ -31,6 +34,7 @@ namespace filch::cli {
 namespace {
 
 constexpr int most_seeds = 100'000;
+constexpr int most_places = 100'000;
 
 constexpr auto examples =
     R"(Times are virtual. Workers share the cores of the machine, one each, in the order of its sockets unless --pinning says otherwise. Every run is
@@ -47,6 +51,7 @@ Examples:
   filch simulate cilksort --machine xeon-x7550 --workers 30 --policy receiver,sender --bound
   filch simulate sph:2d/35888 --machine xeon-gold-6130 --policy lace,adws_nosteal,adws --seeds 1 --map figure1
   filch simulate nqueens_loop --machine ultrasparc-t2 --policy lazy_breadth,lazy_depth,lazy_depth2 --workers 8,64
+  filch simulate uts_places --machine 2x12 --places 1 --workers 23 --places-communication dedicated
 )";
 
 simulation_request read_request(const CLI::App& app) {
@@ -147,6 +152,33 @@ topology topology_of(const vm::machine_description& machine) {
   return result;
 }
 
+// What workloads of places need in addition.
+places_request read_places(const CLI::App& app, const simulation_request& request) {
+  places_request places{.configurations = places_configurations(app, request.configurations)};
+  if (const auto text = value_of(app, "--places")) {
+    places.places.clear();
+    for (const std::string& each : parse_list("--places", *text)) {
+      places.places.push_back(parse_integer("--places", each, 1, most_places));
+    }
+  }
+  std::ranges::for_each(places.places, [&](int each) { require_nodes(request.machine, each); });
+  return places;
+}
+
+// Throws std::invalid_argument for what goes with one kind of workloads only, and is given for another.
+void require_sense(const CLI::App& app, const std::vector<workload_choice>& choices) {
+  const auto with_places = std::ranges::find_if(choices, &workload_choice::has_places);
+  const auto option = value_of(app, "--places") ? "--places" : given_places_option(app);
+  if (option && with_places == choices.end()) {
+    throw std::invalid_argument(fmt::format("{} '{}' goes with workloads of places only; name one, such as uts_places",
+                                            *option, *value_of(app, *option)));
+  }
+  if (is_set(app, "--bound") && with_places != choices.end()) {
+    throw std::invalid_argument(
+        fmt::format("--bound does not go with workload '{}'; leave one of them out", with_places->workload->name));
+  }
+}
+
 int run_simulate(const CLI::App& app) {
   std::optional<output_file> json;
   if (const auto path = value_of(app, "--json")) {
@@ -162,12 +194,16 @@ int run_simulate(const CLI::App& app) {
     require_one_map(choices);
     map.emplace(*path);
   }
+  require_sense(app, choices);
   const simulation_request request = read_request(app);
+  const places_request places = read_places(app, request);
 
   std::vector<result_row> rows;
   bool is_right = true;
   for (const workload_choice& choice : choices) {
-    is_right = simulate(request, choice, rows) && is_right;
+    const bool is_this_right =
+        choice.has_places() ? simulate_places(request, places, choice, rows) : simulate(request, choice, rows);
+    is_right = is_right && is_this_right;
   }
 
   const topology machine = topology_of(request.machine);
@@ -193,6 +229,8 @@ command add_simulate_command(CLI::App& root) {
            "N");
   add_text(*app, "--workers", "Numbers of workers (default: all hardware threads of the machine)", "N,...");
   add_filch_options(*app);
+  add_text(*app, "--places", "Workloads of places: numbers of places, each a machine of its own (default: 1)", "P,...");
+  add_places_options(*app);
   add_text(*app, "--seed", "First seed (default: 1)", "S");
   add_text(*app, "--seeds",
            fmt::format("Number of seeds, and of runs of each row (default: {})", simulation_request{}.seeds), "N");

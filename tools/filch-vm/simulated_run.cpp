@@ -16,9 +16,6 @@ namespace filch::cli {
 
 namespace {
 
-// Long enough for all workers to have begun to search, short enough for none to fall asleep.
-constexpr double gather_ns = 10'000;
-
 // One more than workers, for the sender's ticker. It never takes a worker's hardware thread: where that would be
 // needed, the machine has no room for it.
 int threads_of(const vm::machine_description& machine, int workers) {
@@ -36,19 +33,14 @@ void require_room_for_ticker(const vm::machine_description& machine, const confi
                   machine.cores_per_socket + 1));
 }
 
-template <std::size_t Size>
-void copy_text(const std::string& text, std::array<char, Size>& to) {
-  std::copy_n(text.begin(), std::min(text.size(), Size - 1), to.begin());
-}
+}  // namespace
 
-double timed(bench::instance& instance, bench::runner on) {
+double time_simulated(bench::instance& instance, bench::runner on) {
   const double begin_s = vm::now_s();
   instance.run(on);
   // Tiny sizes may be free, and times are divided by.
   return std::max(vm::now_s() - begin_s, 1e-12);
 }
-
-}  // namespace
 
 run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t seed, const configuration& config,
                           bench::instance& instance) {
@@ -60,7 +52,7 @@ run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t 
       instance.prepare();
       if (!outcome.is_filch) {
         instance.begin(config.runner);
-        outcome.seconds = timed(instance, config.runner);
+        outcome.seconds = time_simulated(instance, config.runner);
         outcome.computation = bench::recorder.measured();
         return;
       }
@@ -69,14 +61,14 @@ run_outcome run_simulated(const vm::machine_description& machine, std::uint64_t 
         instance.begin(bench::runner::filch);
         vm::charge(gather_ns);
         pool.reset_stats();
-        outcome.seconds = timed(instance, bench::runner::filch);
+        outcome.seconds = time_simulated(instance, bench::runner::filch);
       });
       outcome.counters = pool.stats();
     });
     outcome.is_right = instance.verify();
-    copy_text(instance.result(), outcome.result);
+    store_text(instance.result(), outcome.result);
   } catch (const std::exception& error) {
-    copy_text(message_of(error), outcome.error);
+    store_text(message_of(error), outcome.error);
   }
   return outcome;
 }

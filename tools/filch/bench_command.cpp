@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@
 #include "filch_options.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
+#include "place_session.hpp"
+#include "places_bench.hpp"
+#include "places_configuration.hpp"
 #include "progress_line.hpp"
 #include "report.hpp"
 #include "sampler.hpp"
@@ -33,8 +37,11 @@ constexpr int most_rounds = 100'000;
 constexpr auto examples =
     R"(Every run is verified; a wrong result makes the exit status 1. Times are medians; ratios are medians of pairs with
 a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FILCH_JOIN, FILCH_LOOP,
-FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS, FILCH_INTERRUPT_EVERY_NS and FILCH_PINNING hold where an option is left
-out.
+FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS, FILCH_INTERRUPT_EVERY_NS, FILCH_PINNING, FILCH_PLACES_POLICY,
+FILCH_PLACES_COMMUNICATION and FILCH_PLACES_SHIPMENT hold where an option is left out.
+
+Workloads of places (uts_places, nqueens_places, stencil_places) run at one place, or at those that mpirun starts. Times are those of the
+slowest place, and are compared with no serial run. --policy, --join, --loop and --workers are those of each place.
 
 Examples:
   filch bench                                      every workload at its default size
@@ -44,6 +51,7 @@ Examples:
   filch bench spmv --peer tbb,tbb-simple,tbb-static   loops, as oneTBB's partitioners split them
   filch bench fib --policy lace,chase_lev --join leapfrog,transitive,random --json fib.json
   filch bench loops:20ns --policy lace --loop standard,lazy_breadth,auto,dynamic
+  filch bench uts_places:T1L --places-policy baseline,success_only,lifeline --workers 1
 )";
 
 // Everything that takes part: `others` in the order of the report.
@@ -106,24 +114,59 @@ bool measure(const workload_choice& choice, contestants& all, const sampling_opt
   return sampled.errors().empty();
 }
 
+// Throws std::invalid_argument for what goes with one kind of workloads only, and is given for another.
+void require_sense(const CLI::App& app, const std::vector<workload_choice>& choices, const place_session* places) {
+  const auto needs_places = std::ranges::find_if(choices, &workload_choice::has_places);
+  const auto needs_none = std::ranges::find_if_not(choices, &workload_choice::has_places);
+  if (const auto option = given_places_option(app); option && needs_places == choices.end()) {
+    throw std::invalid_argument(
+        fmt::format("{} '{}' goes with workloads of places only; name one, such as uts_places:T1", *option,
+                    *value_of(app, *option)));
+  }
+  const bool is_named = app.get_option("workload")->count() != 0;
+  if (const auto peer = value_of(app, "--peer"); peer && is_named && needs_places != choices.end()) {
+    throw std::invalid_argument(fmt::format("--peer '{}' does not run workload '{}'; leave one of them out", *peer,
+                                            needs_places->workload->name));
+  }
+  if (places != nullptr && places->places() > 1 && needs_none != choices.end()) {
+    throw std::invalid_argument(fmt::format(
+        "workload '{}' runs at one place, and there are {}; name workloads of places, such as uts_places, or "
+        "start without mpirun",
+        needs_none->workload->name, places->places()));
+  }
+}
+
 int run_bench(const CLI::App& app) {
   sampling_options options;
   if (const auto repeat = value_of(app, "--repeat")) {
     options.rounds = parse_integer("--repeat", *repeat, 1, most_rounds);
   }
-  std::optional<output_file> json;
-  if (const auto path = value_of(app, "--json")) {
-    json.emplace(*path);
-  }
   const std::vector<workload_choice> choices = choose_workloads(app.get_option("workload")->results());
+  const std::vector<places_configuration> between = places_configurations(app, filch_configurations(settings_of(app)));
+  std::unique_ptr<place_session> places;
+  if (std::ranges::any_of(choices, &workload_choice::has_places)) {
+    places = open_place_session();
+  }
+  require_sense(app, choices, places.get());
+  std::optional<output_file> json;
+  const auto open_json = [&] {
+    if (const auto path = value_of(app, "--json")) json.emplace(*path);
+  };
+  places ? at_first_place(*places, open_json) : open_json();
   const bench::deep_stacks deep;  // before any thread is started
-  contestants all = make_contestants(app);
+  std::optional<contestants> all;
+  if (!std::ranges::all_of(choices, &workload_choice::has_places)) {
+    all.emplace(make_contestants(app));
+  }
 
   std::vector<result_row> rows;
   bool is_right = true;
   for (const workload_choice& choice : choices) {
-    is_right = measure(choice, all, options, rows) && is_right;
+    const bool is_this_right = choice.has_places() ? measure_at_places(choice, between, options, *places, rows)
+                                                   : measure(choice, *all, options, rows);
+    is_right = is_right && is_this_right;
   }
+  if (places && places->place() != 0) return is_right ? exit_success : exit_failure;
 
   const topology machine = discover_topology();
   fmt::print(json && json->is_stdout() ? stderr : stdout, "{}", to_table(machine, rows));
@@ -142,6 +185,7 @@ command add_bench_command(CLI::App& root) {
            "WORKLOAD[:SIZE]")
       ->allow_extra_args();
   add_filch_options(*app);
+  add_places_options(*app);
   add_text(*app, "--workers", "Numbers of workers (default: all that this process may use)", "N,...");
   add_text(*app, "--peer",
            "Also report serial, tbb, tbb-simple, tbb-static, tbb-affinity, openmp, openmp-static, openmp-dynamic",

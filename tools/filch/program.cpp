@@ -16,14 +16,16 @@
 
 #include "build_info.hpp"
 #include "error_line.hpp"
+#include "place_session.hpp"
 #include "suggestion.hpp"
 
 namespace filch::cli {
 
 namespace {
 
+// Of processes that were started together and do the same, one says what is wrong.
 int fail(int status, std::string_view message) {
-  print_error(message);
+  if (!is_follower()) print_error(message);
   return status;
 }
 

@@ -1,6 +1,7 @@
 #include "report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "build_info.hpp"
 #include "counters.hpp"
 #include "json_text.hpp"
+#include "places_counters.hpp"
 #include "printable.hpp"
 #include "text_table.hpp"
 
@@ -30,7 +32,22 @@ ordered_json machine_json(const topology& machine) {
           {"compiler", build_info::compiler}};
 }
 
+ordered_json places_counters_json(const places::counts& counted, std::size_t runs) {
+  const auto mean = [&](std::uint64_t sum) { return static_cast<double>(sum) / static_cast<double>(runs); };
+  ordered_json result;
+  for (const places_counter& each : places_counters) {
+    result[each.name] = mean(counted.*each.member);
+  }
+  for (const std::uint64_t phases : counted.victims) {
+    result[victims_counter].push_back(mean(phases));
+  }
+  return result;
+}
+
 ordered_json counters_json(const result_row& row) {
+  if (row.at) {
+    return places_counters_json(row.at->counted, row.runs);
+  }
   if (!row.counters) {
     return nullptr;
   }
@@ -83,6 +100,13 @@ ordered_json row_json(const result_row& row) {
                     {"ratio_high", row.ratio_interval.high},
                     {"result", row.result},
                     {"counters", counters_json(row)}};
+  if (row.at) {
+    json["places"] = row.at->places;
+    json["places_policy"] = row.at->config.policy;
+    json["places_communication"] = row.at->config.communication;
+    json["places_shipment"] = row.at->config.tasks_per_shipment;
+    json["places_cyclic_steals"] = row.at->config.cyclic_steals;
+  }
   if (row.simulated) {
     json["virtual_seconds"] = row.seconds_median;
     json["machine"] = row.simulated->machine;
@@ -102,6 +126,8 @@ ordered_json row_json(const result_row& row) {
 std::string plural(int count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
+
+std::string interval_cell(const interval& of) { return fmt::format("{:.3f} .. {:.3f}", of.low, of.high); }
 
 std::string seconds_cell(const std::optional<double>& seconds) { return seconds ? format_seconds(*seconds) : "-"; }
 
@@ -137,9 +163,14 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
   if (is_bounded) {
     columns.insert(columns.end(), {{"T1", right}, {"T_inf", right}, {"F", right}, {"delta", right}, {"bound", right}});
   }
+  const bool has_places = std::ranges::any_of(rows, [](const result_row& row) { return row.at.has_value(); });
+  if (has_places) {
+    columns.insert(columns.end(), {{"places", right}, {"between places", left}});
+  }
   text_table table(columns);
   for (const result_row& row : rows) {
     const std::optional<double> ns_per_task = row.ns_per_task();
+    const bool has_ratio = !std::isnan(row.ratio_to_serial);
     std::vector<std::string> cells{row.workload + ":" + row.size,
                                    std::string{runner_name(row.config.runner)},
                                    row.config.policy,
@@ -147,16 +178,22 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
                                    row.config.loop,
                                    std::to_string(row.config.workers),
                                    format_seconds(row.seconds_median),
-                                   fmt::format("{:.3f}", row.ratio_to_serial),
-                                   fmt::format("{:.3f} .. {:.3f}", row.ratio_interval.low, row.ratio_interval.high),
+                                   has_ratio ? fmt::format("{:.3f}", row.ratio_to_serial) : "-",
+                                   has_ratio ? interval_cell(row.ratio_interval) : "-",
                                    ns_per_task ? fmt::format("{:.2f}", *ns_per_task) : "-",
                                    std::to_string(row.runs)};
     if (is_simulated) {
-      cells.push_back(fmt::format("{:.2f}", 1 / row.ratio_to_serial));
+      cells.push_back(has_ratio ? fmt::format("{:.2f}", 1 / row.ratio_to_serial) : "-");
       cells.push_back(fmt::format("x {:g}", row.simulated ? row.simulated->communication_factor : 1.0));
     }
     if (is_bounded) {
       add_bound(cells, *row.simulated->bounded);
+    }
+    if (has_places) {
+      cells.push_back(row.at ? std::to_string(row.at->places) : "-");
+      cells.push_back(row.at ? fmt::format("{}/{}/{}", row.at->config.policy, row.at->config.communication,
+                                           row.at->config.tasks_per_shipment)
+                             : "-");
     }
     table.add_row(std::move(cells));
   }

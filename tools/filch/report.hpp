@@ -11,7 +11,9 @@
 namespace filch::cli {
 
 /// {"machine": {...}, "rows": [{...}, ...]}. Every row has every key; what does not apply to a runner is null.
-/// Counters are averages over the runs. Times in "settings" are null where the policy has no use for them.
+/// Ratios are null where no serial run was made, as for workloads of places; rows of those have "places",
+/// "places_policy", "places_communication" and "places_shipment" as well, and as "counters" what places count.
+/// Counters are averages over the runs, and sums over the places. Times in "settings" are null where the policy has no use for them.
 std::string to_json(const topology& machine, const std::vector<result_row>& rows);
 
 /// One line for the machine, an empty line, and a table.

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include <filch/places_options.hpp>
 #include <filch/statistics.hpp>
 
 #include "configuration.hpp"
 #include "estimate.hpp"
+#include "places_configuration.hpp"
 #include "sampler.hpp"
 #include "workload_choice.hpp"
 
@@ -32,6 +35,14 @@ struct simulated_on {
   std::optional<computation_bound> bounded{};  ///< if that was asked for
 };
 
+/// Where a row of a workload of places was run; the row's `config` is that of each place's scheduler.
+struct run_at_places {
+  int places;
+  places_configuration config;
+  places::counts counted{};       ///< sums over all runs and places
+  std::vector<double> seconds{};  ///< of each run
+};
+
 struct result_row {
   std::string workload;
   std::string size;
@@ -40,11 +51,12 @@ struct result_row {
   double seconds_min;
   std::size_t runs;
   std::uint64_t tasks;
-  double ratio_to_serial;
+  double ratio_to_serial;  ///< NaN, as its interval: no serial run was made
   interval ratio_interval;
   std::string result;
   std::optional<statistics> counters;       ///< sums over all runs
   std::optional<simulated_on> simulated{};  ///< all seconds are virtual ones
+  std::optional<run_at_places> at{};
 
   /// Nothing when the workload spawns no tasks at this size.
   std::optional<double> ns_per_task() const;
@@ -53,5 +65,10 @@ struct result_row {
 /// `taken` holds at least one sample.
 result_row make_result_row(const workload_choice& choice, std::uint64_t tasks, const configuration& config,
                            const samples& taken);
+
+/// Of a workload of places. `seconds`: of at least one run.
+result_row make_places_row(const workload_choice& choice, std::uint64_t tasks, const places_configuration& config,
+                           int places, const std::vector<double>& seconds, const std::string& result,
+                           const places::counts& counted);
 
 }  // namespace filch::cli

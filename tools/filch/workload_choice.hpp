@@ -14,6 +14,7 @@ struct workload_choice {
   std::string size;
 
   std::string label() const { return workload->name + ":" + size; }
+  bool has_places() const { return workload->has_places; }
   std::unique_ptr<bench::instance> make() const { return workload->make(size); }
 };
 
