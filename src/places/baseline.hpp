@@ -13,6 +13,7 @@ class baseline final : public steal_protocol {
   explicit baseline(steal_site& at) : at_(at) {}
 
   void step(bool rested) override;
+  void step_outside() override { serve(); }
   void asked(int thief, message_kind how) override;
   void tasks_came(int from) override;
   void refused(int by) override;

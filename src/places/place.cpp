@@ -171,9 +171,14 @@ bool place::step(bool rested) {
       is_open_ = false;
       tell_main();
     }
-  } else if (auto result = reductions_.result()) {
-    reduced_ = std::move(*result);
-    tell_main();
+  } else {
+    // Who has seen tasks here may have occupied this place after its finish was over. It leaves its own only with an
+    // answer, and all_reduce, with which run() ends, waits for it.
+    protocol_->step_outside();
+    if (auto result = reductions_.result()) {
+      reduced_ = std::move(*result);
+      tell_main();
+    }
   }
   return came;
 }

@@ -76,6 +76,8 @@ class steal_protocol {
 
   /// In a finish: serves thieves, and goes on with its own search. `rested`: the caller has napped since the last time.
   virtual void step(bool rested) = 0;
+  /// Outside of a finish: answers thieves that came too late for the last one, and wait.
+  virtual void step_outside() {}
   /// A thief asks; in the finish that this place is in.
   virtual void asked(int thief, message_kind how) = 0;
   /// Tasks of this place's finish have come, and are in its rings.

@@ -1,6 +1,7 @@
 // What filch/places.hpp promises, for places that are connected by the memory of one process.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -20,6 +21,7 @@
 #include <filch/places.hpp>
 
 #include "places/memory_network.hpp"
+#include "places/place.hpp"
 
 namespace filch {
 namespace {
@@ -286,6 +288,28 @@ TEST(places_misuse, is_told) {
     });
     EXPECT_TRUE(rejected);
   });
+}
+
+// A thief that occupies a place whose finish is over gets an answer: it cannot leave its own finish without one.
+TEST(places_baseline, answers_a_late_thief_outside_of_a_finish) {
+  using namespace detail::places;
+  for (const char* const communication : {"shared", "dedicated"}) {
+    memory_hub hub(2);
+    const auto victims = hub.connect(0);
+    const auto thiefs = hub.connect(1);
+    const place victim(*victims, {.scheduler = {.workers = 1}, .policy = "baseline", .communication = communication});
+    ASSERT_EQ(thiefs->board().try_lock(0), true);
+    thiefs->board().set_thief(0);
+    message answer;
+    const auto start = std::chrono::steady_clock::now();
+    while (!thiefs->receive(answer)) {
+      ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << "no answer; " << communication;
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(answer.kind, message_kind::no_tasks);
+    thiefs->board().unlock(0);
+    EXPECT_EQ(thiefs->board().try_lock(0), true);
+  }
 }
 
 std::vector<set_up> all_set_ups() {
