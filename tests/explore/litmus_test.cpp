@@ -2,6 +2,7 @@
 // and those that must never appear. With full search; where the bounds of that are too narrow for an outcome, the
 // random walk has to find it.
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <set>
@@ -538,6 +539,145 @@ TEST(litmus, a_deadlock_is_a_failure) {
                 return std::string("fine");
               }),
               Contains("failure: every thread waits for another one"));
+}
+
+// Nodes
+
+int received(world& here) {
+  while (true) {
+    if (const auto come = here.receive()) return static_cast<int>(come->bytes.at(0));
+    pause();
+  }
+}
+
+void send_number(world& here, int to, int number) { here.send(to, {std::byte(number)}, false); }
+
+TEST(network, messages_of_a_pair_arrive_in_order) {
+  EXPECT_EQ(outcomes_of([] {
+              std::string got;
+              at_each_node(2, [&] {
+                world& here = *world::current();
+                if (here.node() == 0) {
+                  for (int i = 1; i < 4; ++i) send_number(here, 1, i);
+                } else {
+                  for (int i = 1; i < 4; ++i) got += text({received(here)});
+                }
+              });
+              return got;
+            }),
+            outcomes{"123"});
+}
+
+// The first message of node 0 may be overtaken by what its second one has caused.
+TEST(network, messages_of_different_pairs_arrive_in_any_order) {
+  EXPECT_EQ(outcomes_of([] {
+              std::string got;
+              at_each_node(3, [&] {
+                world& here = *world::current();
+                if (here.node() == 0) {
+                  send_number(here, 2, 1);
+                  send_number(here, 1, 2);
+                } else if (here.node() == 1) {
+                  send_number(here, 2, received(here));
+                } else {
+                  for (int i = 0; i < 2; ++i) got += text({received(here)});
+                }
+              });
+              return got;
+            }),
+            (outcomes{"12", "21"}));
+}
+
+TEST(network, a_message_may_be_late) {
+  EXPECT_EQ(outcomes_of([] {
+              int got = 0;
+              atomic<int> sent{0};
+              at_each_node(2, [&] {
+                world& here = *world::current();
+                if (here.node() == 0) {
+                  send_number(here, 1, 1);
+                  sent.store(1, seq_cst);
+                } else {
+                  while (sent.load(seq_cst) == 0) pause();
+                  if (here.receive()) got = 1;
+                }
+              });
+              return text({got});
+            }),
+            (outcomes{"0", "1"}));
+}
+
+TEST(network, a_message_brings_what_its_sender_has_done) {
+  const auto message_passing_after = [](bool message_first) {
+    return outcomes_of([=] {
+      shared<int> data(0);
+      at_each_node(2, [&] {
+        world& here = *world::current();
+        if (here.node() == 0) {
+          if (message_first) send_number(here, 1, 1);
+          data.store(1);
+          if (!message_first) send_number(here, 1, 1);
+        } else {
+          received(here);
+          static_cast<void>(data.load());
+        }
+      });
+      return text({1});
+    });
+  };
+  EXPECT_EQ(message_passing_after(false), outcomes{"1"});
+  EXPECT_THAT(message_passing_after(true), Contains("failure: data race"));
+}
+
+TEST(network, receipts_come_after_the_message_was_received) {
+  EXPECT_EQ(outcomes_of([] {
+              int received_first = 0;
+              atomic<int> did{0};
+              at_each_node(2, [&] {
+                world& here = *world::current();
+                if (here.node() == 0) {
+                  const auto number = here.send(1, {std::byte{1}}, true);
+                  while (!here.was_received(number)) pause();
+                  received_first = did.load(seq_cst);
+                } else {
+                  did.store(1, seq_cst);
+                  received(here);
+                }
+              });
+              return text({received_first});
+            }),
+            outcomes{"1"});
+}
+
+// Which place has the lock, and what it says of itself: load, lock and thief of a load board.
+TEST(network, words_of_a_node_are_in_order_for_each_that_stores) {
+  const outcomes found = outcomes_of([] {
+    int first = 0;
+    int second = 0;
+    at_each_node(2, [&] {
+      world& here = *world::current();
+      if (here.node() == 0) {
+        here.store_at(1, 0, 1);
+        here.store_at(1, 1, 1);
+      } else {
+        second = static_cast<int>(here.load_at(1, 1));
+        first = static_cast<int>(here.load_at(1, 0));
+      }
+    });
+    return text({first, second});
+  });
+  EXPECT_EQ(found, (outcomes{"00", "10", "11"}));
+}
+
+TEST(network, of_two_one_takes_the_lock_of_a_node) {
+  EXPECT_EQ(outcomes_of([] {
+              int taken = 0;
+              at_each_node(2, [&] {
+                if (world::current()->compare_exchange_at(0, 1, 0, 1) == 0) ++taken;
+              });
+              return text({taken});
+            }),
+            outcomes{"1"});
 }
 
 TEST(explorer, a_seed_repeats_its_run) {

@@ -31,6 +31,7 @@ struct explorer::thread final : fiber {
   bool interrupted = false;  ///< an interrupt is on its way
   bool late = false;         ///< it cannot be on its way any longer
   bool is_handling = false;  ///< in its handler, where no other one arrives
+  int node = 0;
 };
 
 struct explorer::step {
@@ -48,6 +49,10 @@ std::string_view name_of(std::memory_order order) noexcept {
 
 void check(bool holds, const std::string& what) {
   if (!holds) static_cast<explorer&>(*world::current()).fail(what);
+}
+
+void at_each_node(int nodes, const std::function<void()>& body) {
+  static_cast<explorer&>(*world::current()).run_at_nodes(nodes, body);
 }
 
 explorer::explorer(bounds limits) : limits_(limits), fibers_(memory_model::most_threads, limits.stack_bytes) {}
@@ -70,6 +75,8 @@ std::optional<failure> explorer::run(const std::function<void()>& body, strategy
   steps_ = 0;
   digest_ = 0xcbf29ce484222325ULL;
   idle_rounds_ = 0;
+  letters_ = 0;
+  make_nodes(1);
   {
     const presence here(*this);
     fibers_.run(make_thread(body));
@@ -104,6 +111,7 @@ explorer::thread& explorer::make_thread(std::function<void()> body) {
   t.interrupted = false;
   t.late = false;
   t.is_handling = false;
+  t.node = 0;
   t.body = [this, inner = std::move(body)] {
     try {
       inner();
@@ -133,6 +141,7 @@ void explorer::end_thread() {
 fiber* explorer::start(std::function<void()> body) {
   point();
   thread& t = make_thread(std::move(body));
+  t.node = self().node;
   memory_.fork(self().number, t.number);
   return &t;
 }
@@ -450,6 +459,103 @@ void explorer::read_local(const void* at, const site& from) {
 void explorer::write_local(const void* at, const site& from) {
   take_interrupt();
   write(at, from);
+}
+
+// Nodes and their network
+
+void explorer::make_nodes(int nodes) {
+  nodes_.clear();
+  for (int i = 0; i < nodes; ++i) nodes_.emplace_back().from.resize(static_cast<std::size_t>(nodes));
+}
+
+void explorer::run_at_nodes(int nodes, const std::function<void()>& body) {
+  make_nodes(nodes);
+  std::vector<fiber*> others;
+  for (int i = 1; i < nodes; ++i) {
+    others.push_back(start([this, i, &body] {
+      self().node = i;
+      body();
+    }));
+  }
+  body();
+  for (fiber* const each : others) join(*each);
+}
+
+int explorer::node() { return self().node; }
+
+std::uint64_t explorer::send(int to, std::vector<std::byte> bytes, bool wants_receipt) {
+  point();
+  const thread& t = self();
+  node_state& there = nodes_.at(static_cast<std::size_t>(to));
+  there.from[static_cast<std::size_t>(t.node)].push_back(
+      {t.node, ++letters_, std::move(bytes), wants_receipt, memory_.tell(t.number)});
+  const auto did = memory_.store(t.number, there.mail, letters_, std::memory_order_relaxed);
+  changed(did.object);
+  note("send", did, std::memory_order_release, site::current());
+  return letters_;
+}
+
+std::optional<world::arrival> explorer::receive() {
+  point();
+  const thread& t = self();
+  node_state& here = nodes_[static_cast<std::size_t>(t.node)];
+  watch(memory_.look(t.number, here.mail));
+  std::vector<std::deque<letter>*> next;
+  for (auto& each : here.from) {
+    if (!each.empty()) next.push_back(&each);
+  }
+  if (next.empty()) return std::nullopt;
+  // Mostly the one that was sent first. The last choice is that none of them has come yet.
+  std::sort(next.begin(), next.end(), [](auto* a, auto* b) { return a->front().number < b->front().number; });
+  const std::uint32_t chosen = choices_->pick(static_cast<std::uint32_t>(next.size() + 1));
+  if (chosen == next.size()) return std::nullopt;
+  letter come = std::move(next[chosen]->front());
+  next[chosen]->pop_front();
+  memory_.learn(t.number, come.sent);
+  if (come.wants_receipt) {
+    nodes_[static_cast<std::size_t>(come.from)].received_elsewhere.push_back(come.number);
+  }
+  idle_rounds_ = 0;
+  note("receive", {.value = come.number}, std::memory_order_acquire, site::current());
+  return arrival{come.from, std::move(come.bytes)};
+}
+
+bool explorer::was_received(std::uint64_t number) {
+  point();
+  const auto& receipts = nodes_[static_cast<std::size_t>(self().node)].received_elsewhere;
+  // A receipt may be on its way for a while.
+  return std::find(receipts.begin(), receipts.end(), number) != receipts.end() && choices_->pick(2) == 0;
+}
+
+word& explorer::word_at(int node, std::size_t which) {
+  return nodes_.at(static_cast<std::size_t>(node)).words.at(which);
+}
+
+// What is on its way to a word is what loads do not see yet. Messages of a pair are in order: stores release.
+
+word explorer::load_at(int node, std::size_t which) {
+  point();
+  const auto did = memory_.load(self().number, word_at(node, which), std::memory_order_acquire);
+  watch(did.object);
+  note("load_at", did, std::memory_order_acquire, site::current());
+  return did.value;
+}
+
+void explorer::store_at(int node, std::size_t which, word value) {
+  point();
+  const auto did = memory_.store(self().number, word_at(node, which), value, std::memory_order_release);
+  changed(did.object);
+  note("store_at", did, std::memory_order_release, site::current());
+}
+
+word explorer::compare_exchange_at(int node, std::size_t which, word expected, word desired) {
+  point();
+  const auto did = memory_.compare_exchange(self().number, word_at(node, which), expected, desired,
+                                            {std::memory_order_acq_rel, std::memory_order_acquire});
+  watch(did.object);
+  if (did.succeeded) changed(did.object);
+  note("compare_exchange_at", did, std::memory_order_acq_rel, site::current());
+  return did.value;
 }
 
 }  // namespace filch::platform::vm

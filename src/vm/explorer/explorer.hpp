@@ -9,9 +9,16 @@
 // and at each access to what an owner shares with its own handler, an interrupt of the thread may arrive. A
 // thread in `pause` goes on when one of the objects changes that it has read since its last pause, or when nobody else
 // can: then time passes.
+//
+// Nodes: the body of a run may go on at several nodes, which a network connects (at_each_node). Messages of one pair of
+// nodes arrive in order, and each at any time; so those of different pairs in any order. All nodes have one memory, whose
+// objects are checked for races: what one node has written another may use after a message.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,6 +41,9 @@ struct failure {
 
 /// Fails the exploration that the caller runs in unless `holds`.
 void check(bool holds, const std::string& what);
+
+/// Inside of an exploration, once: calls the body at so many nodes, and waits for all. The caller is node 0.
+void at_each_node(int nodes, const std::function<void()>& body);
 
 class explorer final : public world {
  public:
@@ -89,10 +99,36 @@ class explorer final : public world {
   void touch(const void* /*at*/, std::size_t /*bytes*/, bool /*writes*/) override {}
   [[nodiscard]] double price(const char* /*work*/) override { return 0; }
 
+  void run_at_nodes(int nodes, const std::function<void()>& body);
+  [[nodiscard]] int nodes() override { return static_cast<int>(nodes_.size()); }
+  [[nodiscard]] int node() override;
+  std::uint64_t send(int to, std::vector<std::byte> bytes, bool wants_receipt) override;
+  [[nodiscard]] std::optional<arrival> receive() override;
+  [[nodiscard]] bool was_received(std::uint64_t number) override;
+  [[nodiscard]] word load_at(int node, std::size_t which) override;
+  void store_at(int node, std::size_t which, word value) override;
+  word compare_exchange_at(int node, std::size_t which, word expected, word desired) override;
+
  private:
   enum class state : std::uint8_t { ready, pausing, parked, locking, joining, ended };
   struct thread;
   struct step;
+  struct letter {
+    int from;
+    std::uint64_t number;  ///< of all letters, in the order in which they were sent
+    std::vector<std::byte> bytes;
+    bool wants_receipt;
+    memory_model::clock sent;
+  };
+  struct node_state {
+    std::vector<std::deque<letter>> from;           ///< on their way to this node, by sender
+    word mail = 0;                                  ///< changes when something is sent here: what pausing threads watch
+    std::vector<std::uint64_t> received_elsewhere;  ///< letters from here that wanted a receipt, and have one
+    std::array<word, 4> words{};                    ///< that all nodes reach
+  };
+
+  void make_nodes(int nodes);
+  [[nodiscard]] word& word_at(int node, std::size_t which);
 
   [[nodiscard]] thread& self() noexcept;
   void end_thread();
@@ -132,6 +168,8 @@ class explorer final : public world {
   std::uint64_t all_steps_ = 0;
   std::uint64_t digest_ = 0;
   std::uint32_t idle_rounds_ = 0;
+  std::deque<node_state> nodes_;
+  std::uint64_t letters_ = 0;
 };
 
 }  // namespace filch::platform::vm

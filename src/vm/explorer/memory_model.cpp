@@ -204,6 +204,19 @@ void memory_model::synchronize(std::uint32_t thread, word& at, std::memory_order
   modify_at(thread, o, at, o.history.size() - 1, at, order);
 }
 
+std::uint32_t memory_model::look(std::uint32_t thread, word& at) {
+  object& o = find(thread, at);
+  finish_read(thread, o, o.history.size() - 1, std::memory_order_relaxed);
+  return o.number;
+}
+
+memory_model::clock memory_model::tell(std::uint32_t thread) noexcept {
+  ++clocks_[thread][thread];
+  return clocks_[thread];
+}
+
+void memory_model::learn(std::uint32_t thread, const clock& told) noexcept { merge(clocks_[thread], told); }
+
 bool memory_model::catch_up(std::uint32_t thread, std::uint32_t number) noexcept {
   object& o = objects_[number];
   if (o.address == nullptr || past(thread, o) >= o.history.back().at) return false;

@@ -68,6 +68,12 @@ class memory_model {
   outcome compare_exchange(std::uint32_t thread, word& at, word expected, word desired, world::exchange_orders orders);
   /// A read-modify-write of the newest store, without choices.
   void synchronize(std::uint32_t thread, word& at, std::memory_order order);
+  /// The thread reads the newest store, without choices. Returns the object's number.
+  std::uint32_t look(std::uint32_t thread, word& at);
+
+  // Messages, which carry a past from one thread to another.
+  [[nodiscard]] clock tell(std::uint32_t thread) noexcept;
+  void learn(std::uint32_t thread, const clock& told) noexcept;
 
   // Plain objects. False: this access races with an earlier one.
   [[nodiscard]] bool read(std::uint32_t thread, const void* at);
