@@ -128,6 +128,17 @@ void place::give_token_back() noexcept {
   }
 }
 
+bool place::begin_nap() noexcept {
+  if (net_.places() > 1) return watcher_->begin_nap();
+  // At a single place nobody naps, nor watches. So the last worker that falls asleep is the one to see that nothing is
+  // left to do; and it must look, even if somebody else does just now, who may have seen this worker busy. It has
+  // announced its sleep ([SL3]), and so knows what those who did so before have done, and that they sleep.
+  lock_token();
+  step(false);
+  give_token_back();
+  return false;
+}
+
 void place::post(int to, message&& m) {
   {
     const std::lock_guard lock(posted_mutex_);

@@ -72,7 +72,7 @@ class place final : public poller {
   /// False: somebody else looks. `rested`: after a nap.
   seen look(bool rested) noexcept;
   void poll() noexcept override { look(false); }
-  [[nodiscard]] bool begin_nap() noexcept override { return watcher_->begin_nap(); }
+  [[nodiscard]] bool begin_nap() noexcept override;
   [[nodiscard]] std::int64_t poll_in_nap() noexcept override { return watcher_->poll_in_nap(); }
   void end_nap() noexcept override { watcher_->end_nap(); }
 
@@ -116,7 +116,7 @@ class place final : public poller {
 
   // With the token.
   platform::atomic<bool> token_{false};
-  platform::atomic<bool> token_is_wanted_{false};  ///< by main, which alone waits for it
+  platform::atomic<bool> token_is_wanted_{false};  ///< by somebody who waits for it
   std::uint32_t finish_ = 0;                       ///< number of the newest finish_spmd here
   bool is_open_ = false;                           ///< it has begun here, and is not over
   std::optional<std::vector<std::byte>> reduced_;
