@@ -140,11 +140,18 @@ class exhaustive final : public strategy {
     preemptions_ = 0;
     old_values_ = 0;
     rare_ = 0;
+    last_ = 0;
     return true;
   }
   std::size_t next(std::span<const std::uint32_t> ready, std::size_t current) override {
     const auto n = static_cast<std::uint32_t>(ready.size());
-    if (current == ready.size()) return n == 1 ? 0 : decide(n);
+    if (current == ready.size()) {
+      // In turn, or two threads that wake each other would keep all others waiting for ever.
+      const auto after = std::upper_bound(ready.begin(), ready.end(), last_) - ready.begin();
+      const std::size_t chosen = (static_cast<std::size_t>(after) + (n == 1 ? 0 : decide(n))) % n;
+      last_ = ready[chosen];
+      return chosen;
+    }
     if (n == 1 || preemptions_ == most_preemptions) return current;
     // 0 stands for going on, so that the first run of all is the one without preemptions.
     const std::uint32_t chosen = decide(n);
@@ -190,6 +197,7 @@ class exhaustive final : public strategy {
   int preemptions_ = 0;
   int old_values_ = 0;
   int rare_ = 0;
+  std::uint32_t last_ = 0;  ///< who went on when another could not
   bool once_ = false;
   bool begun_ = false;
 };
