@@ -48,6 +48,7 @@ constexpr std::array families{
     family{"lifecycle", &add_lifecycle},
     family{"adws", &add_adws},
     family{"constrained", &add_constrained},
+    family{"place", &add_places},
 };
 
 }  // namespace

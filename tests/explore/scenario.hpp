@@ -43,6 +43,7 @@ void add_interrupts(scenario_list& to);
 void add_lifecycle(scenario_list& to);
 void add_adws(scenario_list& to);
 void add_constrained(scenario_list& to);
+void add_places(scenario_list& to);
 
 /// All of them.
 scenario_list scenarios();
