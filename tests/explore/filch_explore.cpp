@@ -48,6 +48,8 @@ constexpr std::array families{
     family{"lifecycle", &add_lifecycle},
     family{"adws", &add_adws},
     family{"constrained", &add_constrained},
+    family{"export", &add_exports},
+    family{"wave", &add_waves},
     family{"place", &add_places},
 };
 

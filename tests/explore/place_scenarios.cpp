@@ -78,13 +78,37 @@ class deeds {
   std::vector<payload> done_;
 };
 
-/// Place 0 makes tasks, which the others steal.
-void explore_any(const set_up& chosen, std::size_t tasks) {
+/// Works for as long as it takes others to have a look.
+void linger() {
+  for (int i = 0; i < 3; ++i) platform::pause();
+}
+
+/// A flag that is waited for without a word: whoever is to set it must come by itself.
+class signal {
+ public:
+  void set() { begun_.store(true, std::memory_order_release); }
+  void wait() const {
+    while (!begun_.load(std::memory_order_acquire)) platform::pause();
+  }
+
+ private:
+  platform::atomic<bool> begun_{false};
+};
+
+/// Place 0 makes tasks and works on: one of them must be stolen meanwhile.
+void explore_theft(const set_up& chosen, std::size_t tasks) {
   deeds all(tasks);
+  signal stolen;
   run_places(chosen, [&] {
     places::finish_spmd([&] {
       if (here() != 0) return;
-      for (std::size_t i = 0; i < tasks; ++i) places::async_any([&all, i] { all.run(i); });
+      for (std::size_t i = 0; i < tasks; ++i) {
+        places::async_any([&all, &stolen, i] {
+          if (here() != 0) stolen.set();
+          all.run(i);
+        });
+      }
+      stolen.wait();
     });
     all.check_all();
   });
@@ -99,6 +123,7 @@ struct tree_task {
     for (const std::size_t child : {2 * number + 1, 2 * number + 2}) {
       if (child < tasks) places::async_any(tree_task{all, child, tasks});
     }
+    linger();
     all->run(number);
   }
 };
@@ -113,15 +138,24 @@ void explore_tree(const set_up& chosen, std::size_t tasks) {
   });
 }
 
-/// Every place has tasks, and none for long: they ask each other.
-void explore_cyclic(const set_up& chosen, std::size_t tasks) {
-  deeds all(tasks * chosen.size());
+/// Place 1 has tasks, and then none, but perhaps a thief; that one gets tasks by another way, which place 1 wants.
+void explore_cyclic(const set_up& chosen) {
+  static constexpr std::size_t tasks = 3;
+  deeds all(2 * tasks);
   run_places(chosen, [&] {
     places::finish_spmd([&] {
-      for (std::size_t i = 0; i < tasks; ++i) {
-        const std::size_t number = tasks * here() + i;
-        places::async_any([&all, number] { all.run(number); });
-      }
+      if (here() != 1) return;
+      for (std::size_t i = tasks; i < 2 * tasks; ++i) places::async_any([&all, i] { all.run(i); });
+      linger();
+      places::async_at(0, [&all] {
+        for (std::size_t i = 0; i < tasks; ++i) {
+          places::async_any([&all, i] {
+            linger();
+            all.run(i);
+          });
+        }
+        linger();
+      });
     });
     all.check_all();
   });
@@ -138,6 +172,7 @@ void explore_next_finish(const set_up& chosen, std::size_t tasks) {
       places::finish_spmd([&] {
         if (here() != finish) return;
         for (std::size_t i = 0; i < tasks; ++i) places::async_any([&now, i] { now.run(i); });
+        linger();
       });
       now.check_all();
     }
@@ -271,18 +306,6 @@ void explore_reduce(const set_up& chosen) {
   });
 }
 
-/// A flag that is waited for without a word: whoever is to set it must come by itself.
-class signal {
- public:
-  void set() { begun_.store(true, std::memory_order_release); }
-  void wait() const {
-    while (!begun_.load(std::memory_order_acquire)) platform::pause();
-  }
-
- private:
-  platform::atomic<bool> begun_{false};
-};
-
 /// The main of place 1 works, and its other worker sleeps or naps: a message must find it.
 void explore_message_while_busy(const set_up& chosen) {
   signal come;
@@ -360,17 +383,16 @@ void add_places(scenario_list& to) {
   for (const std::string policy : {"success_only", "acyclic", "baseline", "lifeline"}) {
     places::options chosen = tiny(1, policy == "acyclic" ? "success_only" : policy);
     chosen.cyclic_steals = policy != "acyclic";
-    to.push_back(
-        {policy + "_any", "place 0 makes tasks, which place 1 steals", [=] { explore_any(alike(2, chosen), 3); }});
+    to.push_back({policy + "_theft", "a task that must be stolen", [=] { explore_theft(alike(2, chosen), 2); }});
     to.push_back(
         {policy + "_thieves", "two thieves, and tasks that make tasks", [=] { explore_tree(alike(3, chosen), 5); }});
-    to.push_back({policy + "_cyclic", "two places that ask each other", [=] { explore_cyclic(alike(2, chosen), 2); }});
+    to.push_back({policy + "_cyclic", "two places that ask each other", [=] { explore_cyclic(alike(2, chosen)); }});
     to.push_back({policy + "_next_finish", "the next finish, and old requests",
                   [=] { explore_next_finish(alike(2, chosen), 2); }});
     places::options dedicated = chosen;
     dedicated.communication = "dedicated";
     to.push_back({policy + "_dedicated", "a thread of its own looks at the network",
-                  [=] { explore_any(alike(2, dedicated), 3); }});
+                  [=] { explore_theft(alike(2, dedicated), 2); }});
   }
   for (const std::string policy : {"success_only", "baseline", "lifeline"}) {
     to.push_back({policy + "_hub", "places of one process, connected by its memory",

@@ -43,6 +43,8 @@ void add_interrupts(scenario_list& to);
 void add_lifecycle(scenario_list& to);
 void add_adws(scenario_list& to);
 void add_constrained(scenario_list& to);
+void add_exports(scenario_list& to);
+void add_waves(scenario_list& to);
 void add_places(scenario_list& to);
 
 /// All of them.
