@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -15,6 +16,26 @@
 #include "places/memory_network.hpp"
 #include "platform/clock.hpp"
 #include "scenario.hpp"
+
+namespace filch::explore {
+namespace {
+
+/// A task that cannot travel, which shows when it is to be written.
+struct stubborn {
+  std::function<void()> f;
+  void operator()() const { f(); }
+};
+
+}  // namespace
+}  // namespace filch::explore
+
+template <>
+struct filch::places::closure_codec<filch::explore::stubborn> {
+  static void write(const explore::stubborn& /*f*/, std::vector<std::byte>& /*to*/) {
+    throw std::runtime_error("this task stays");
+  }
+  static explore::stubborn read(std::span<const std::byte> /*from*/) { return {}; }
+};
 
 namespace filch::explore {
 namespace {
@@ -111,6 +132,25 @@ void explore_theft(const set_up& chosen, std::size_t tasks) {
       stolen.wait();
     });
     all.check_all();
+  });
+}
+
+/// A task that another place wants, and that cannot be written, is taken out and put back: somebody here must run it.
+void explore_stubborn(const set_up& chosen) {
+  signal ran;
+  signal quick;
+  run_places(chosen, [&] {
+    places::finish_spmd([&] {
+      if (here() != 0) return;
+      places::async_at(0, [&quick] {
+        quick.wait();
+        linger();
+      });
+      linger();
+      places::async_any(stubborn{[&ran] { ran.set(); }});
+      quick.set();
+      ran.wait();
+    });
   });
 }
 
@@ -419,6 +459,8 @@ void add_places(scenario_list& to) {
                   [=] { explore_message_while_busy({one, two}); }});
     to.push_back({communication + "_message_after_nap", "a message when whoever napped has a task",
                   [=] { explore_message_after_nap({one, two}); }});
+    to.push_back({communication + "_stubborn", "a task that cannot be written when it is stolen",
+                  [=] { explore_stubborn({two, one}); }});
     to.push_back(
         {communication + "_meeting", "tasks that have to be run side by side", [=] { explore_meeting({one, two}); }});
   }
