@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -35,6 +38,16 @@ struct message {
   std::uint32_t finish = 0;           ///< number of the finish_spmd that it belongs to
   std::vector<std::byte> contents{};  ///< written by message_writer
 };
+
+/// Bytes that one message may have: MPI counts them by an int, and the network adds some of its own.
+inline constexpr std::size_t most_contents = std::numeric_limits<std::int32_t>::max() - 1024;
+
+/// @throws std::length_error: too many for one message.
+inline void check_length(std::size_t bytes) {
+  if (bytes <= most_contents) return;
+  throw std::length_error("filch: " + std::to_string(bytes) + " bytes are too many for one message, which takes " +
+                          std::to_string(most_contents) + "; send them in parts");
+}
 
 /// Appends values to a message. All places run the same program on the same kind of machine: bytes are copied.
 class message_writer {

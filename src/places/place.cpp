@@ -395,10 +395,21 @@ task_record& place::new_record(worker& by, const char* construct, std::size_t ro
 
 void place::release(task_record& r, const worker& by) noexcept { records_.put(r, by.number); }
 
+void place::drop(task_record& r, const worker& by) noexcept {
+  r.type.load()->drop(r);
+  release(r, by);
+}
+
 void place::push_any(worker& by, task_record& r) {
   const busy_section here(by);
   counts_.made(by.number);
-  rings_.push(by, r);
+  try {
+    rings_.push(by, r);
+  } catch (...) {
+    counts_.ended(by.number);
+    drop(r, by);
+    throw;
+  }
 }
 
 void place::send_body(worker& by, int to, task_record& r) {
@@ -406,11 +417,12 @@ void place::send_body(worker& by, int to, task_record& r) {
   try {
     check_place(to, "async_at");
     write_closure(r, m);
+    check_length(m.contents.size());
   } catch (...) {
-    release(r, by);
+    drop(r, by);
     throw;
   }
-  release(r, by);
+  drop(r, by);
   counts_.made(by.number);
   post(to, std::move(m));
 }
@@ -431,9 +443,10 @@ filch::future<> place::copy(worker& by, int to, std::byte* to_address, int from,
   check_in_finish("async_copy");
   check_place(to, "async_copy");
   check_place(from, "async_copy");
+  const int me = net_.place();
+  if (to != me || from != me) check_length(bytes);
   auto job = std::make_unique<copy_job>();
   filch::future<> done = job->done.get_future();
-  const int me = net_.place();
   if (to == me && from == me) {
     std::memmove(to_address, from_address, bytes);
     job->done.put();

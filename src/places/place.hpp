@@ -79,6 +79,7 @@ class place final : public poller {
  private:
   void check_place(int number, const char* construct) const;
   void check_in_finish(const char* construct) const;
+  void drop(task_record& r, const worker& by) noexcept;
   void check_is_main(const char* construct) const;
   void lock_token() noexcept;
   [[nodiscard]] bool try_lock_token() noexcept;

@@ -24,12 +24,14 @@ bool steal_site::ship(int to) {
     const std::size_t before = m.contents.size();
     try {
       write_closure(*r, m);
+      check_length(m.contents.size());
     } catch (...) {
-      // Its codec cannot write it: it runs here.
+      // It cannot be written, or is too long: it runs here.
       m.contents.resize(before);
       rings_.arrived_to_stay(*r);
       break;
     }
+    r->type.load()->drop(*r);
     records_.put(*r, records_.of_network());
     ++counted.tasks_sent;
   }

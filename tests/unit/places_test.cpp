@@ -13,12 +13,15 @@
 #include <thread>
 #include <vector>
 
+#include <cereal/types/string.hpp>
+#include <cereal/types/vector.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filch/detail/run_place.hpp>
 #include <filch/filch.hpp>
 #include <filch/places.hpp>
+#include <filch/places_cereal.hpp>
 
 #include "places/memory_network.hpp"
 #include "places/place.hpp"
@@ -287,6 +290,80 @@ TEST(places_misuse, is_told) {
       }
     });
     EXPECT_TRUE(rejected);
+  });
+}
+
+// A closure that cereal writes, which knows how many of its kind there are.
+class letter {
+ public:
+  letter() { ++alive; }
+  letter(std::vector<std::atomic<long>>& sums, std::vector<int> values, std::string text)
+      : sums_(reinterpret_cast<std::uintptr_t>(&sums)), values_(std::move(values)), text_(std::move(text)) {
+    ++alive;
+  }
+  letter(const letter& other) : sums_(other.sums_), values_(other.values_), text_(other.text_) { ++alive; }
+  letter& operator=(const letter&) = delete;
+  ~letter() { --alive; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sums_, values_, text_);
+  }
+  void operator()() const {
+    auto& sums = *reinterpret_cast<std::vector<std::atomic<long>>*>(sums_);
+    sums[static_cast<std::size_t>(places::here())] +=
+        std::accumulate(values_.begin(), values_.end(), static_cast<long>(text_.size()));
+  }
+
+  static inline std::atomic<int> alive{0};
+
+ private:
+  std::uintptr_t sums_ = 0;
+  std::vector<int> values_;
+  std::string text_;
+};
+
+TEST_P(everywhere, closures_with_containers_travel_and_are_destroyed) {
+  constexpr int tasks = 300;
+  std::vector<std::atomic<long>> sums(static_cast<std::size_t>(GetParam().places));
+  std::vector<long> of_bodies(sums.size());
+  letter::alive = 0;
+  run_places(GetParam(), [&] {
+    places::finish_spmd([&] {
+      for (int at = 0; at < places::count(); ++at) {
+        places::async_at(at, letter(sums, {1, places::here()}, std::string(static_cast<std::size_t>(at), 'x')));
+      }
+    });
+    // By hand: what each place got from all.
+    const int n = places::count();
+    const int me = places::here();
+    of_bodies[static_cast<std::size_t>(me)] = n + n * (n - 1) / 2 + n * me;
+    EXPECT_EQ(sums[static_cast<std::size_t>(me)], of_bodies[static_cast<std::size_t>(me)]);
+    static_cast<void>(places::all_reduce(0, [](int a, int b) { return a + b; }));  // all have looked
+    places::finish_spmd([&] {
+      if (places::here() != 0) return;
+      for (int i = 0; i < tasks; ++i) places::async_any(letter(sums, {i}, "12"));
+    });
+    EXPECT_THROW(places::finish_spmd([&] { places::async_at(places::count(), letter(sums, {}, "")); }),
+                 places::place_failed);
+  });
+  EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), 0L),
+            std::accumulate(of_bodies.begin(), of_bodies.end(), 0L) + tasks * (tasks - 1L) / 2 + tasks * 2L);
+  EXPECT_EQ(letter::alive, 0) << "closures that were never destroyed";
+}
+
+TEST_P(everywhere, copies_that_are_too_long_are_refused_by_the_caller) {
+  run_places(GetParam(), [&] {
+    if (places::count() == 1) return;
+    places::finish_spmd([&] {
+      const int other = (places::here() + 1) % places::count();
+      const auto too_long = std::size_t{1} << 31U;
+      for (const auto& [to, from] : {std::pair(other, places::here()), std::pair(places::here(), other)}) {
+        EXPECT_THROW(static_cast<void>(places::async_copy(places::global_ptr<char>{to, nullptr},
+                                                          places::global_ptr<const char>{from, nullptr}, too_long)),
+                     std::length_error);
+      }
+    });
   });
 }
 

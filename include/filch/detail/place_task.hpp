@@ -47,6 +47,8 @@ struct closure_type {
   void (*write)(const task_record&, std::vector<std::byte>&);
   /// Makes the closure, in an empty record, of the same bytes.
   void (*read)(task_record&, std::span<const std::byte>);
+  /// Destroys the closure; the record is empty then. For one that goes on elsewhere, or that is not going to run.
+  void (*drop)(task_record&) noexcept;
 };
 
 /// The closure lies behind it. There are two sizes of records; small ones have room for most closures.
@@ -96,6 +98,7 @@ struct closure_bytes_of {
   static void read(task_record& r, std::span<const std::byte> from) {
     std::memcpy(r.closure(), from.data(), from.size());
   }
+  static void drop(task_record& /*r*/) noexcept {}  // what is trivially copyable has no destructor to be called
 };
 
 /// A closure on the heap, whose address is in the record; written only if it travels.
@@ -122,6 +125,7 @@ struct closure_on_heap {
   static void read(task_record& r, std::span<const std::byte> from) {
     store_address(r, new F(filch::places::closure_codec<F>::read(from)));
   }
+  static void drop(task_record& r) noexcept { delete address(r); }
 };
 
 template <class F>
@@ -137,6 +141,6 @@ using closure_kind = std::conditional_t<travels_as_bytes<F>, closure_bytes_of<F>
 
 template <class F>
 inline constexpr closure_type type_of{room_of<F>, &closure_kind<F>::run, &closure_kind<F>::write,
-                                      &closure_kind<F>::read};
+                                      &closure_kind<F>::read, &closure_kind<F>::drop};
 
 }  // namespace filch::detail::places

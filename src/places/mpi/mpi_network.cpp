@@ -45,11 +45,7 @@ mpi_network::mpi_network(MPI_Comm communicator, std::unique_ptr<mpi_board> board
 mpi_network::~mpi_network() = default;
 
 std::vector<std::byte> mpi_network::packed(int to, message&& m) {
-  constexpr std::size_t most = std::numeric_limits<int>::max() - sizeof(envelope);
-  if (m.contents.size() > most) {
-    throw std::length_error("filch: a message of " + std::to_string(m.contents.size()) +
-                            " bytes is too long for MPI, which takes " + std::to_string(most) + "; send it in parts");
-  }
+  assert(m.contents.size() <= std::numeric_limits<int>::max() - sizeof(envelope));  // see check_length()
   ++sent_[static_cast<std::size_t>(to)];
   const envelope last{.kind = m.kind, .channel = m.channel, .finish = m.finish};
   message_writer(m).add(last);
