@@ -5,7 +5,8 @@
               platform < vm, deque < worker < victim, join, loop < policy < scheduler < places. Folders of one layer do
               not include one another. trace may be included by all of them and includes platform only.
   public      A header under include/filch includes the standard library, other headers of filch and two headers of
-              platform: memory.hpp, ticks.hpp and work.hpp. bench, tools and examples use the headers in include/filch, without
+              platform: memory.hpp, ticks.hpp and work.hpp; one that adapts another library, by its name, that library's
+              too (ADAPTERS). bench, tools and examples use the headers in include/filch, without
               filch/detail.
   conditions  Conditional compilation only in src/platform, src/vm and include/filch/config.hpp.
   fences      No stand-alone memory fences: ThreadSanitizer and the explorer do not see through them.
@@ -38,6 +39,7 @@ LAYER = {
 TRACE = "trace"
 USERS = ("bench", "tools", "examples")  # of the library: they know its public headers only
 PUBLIC_OF_PLATFORM = ("memory.hpp", "ticks.hpp", "work.hpp")
+ADAPTERS = {"include/filch/places_cereal.hpp": "cereal/"}  # who does not include them does not need the library
 TREES = ("include", "src", "tests") + USERS
 SUFFIXES = {".hpp", ".cpp", ".h"}
 
@@ -142,7 +144,8 @@ def check_public(source):
                 continue
             if folder == "platform" and Path(name).name in PUBLIC_OF_PLATFORM:
                 continue
-            if not STANDARD_HEADER.fullmatch(name):
+            adapted = ADAPTERS.get(source.path.as_posix())
+            if not STANDARD_HEADER.fullmatch(name) and not (adapted and name.startswith(adapted)):
                 yield line, f"a public header includes '{name}'; use the standard library and <filch/...> only"
     elif source.tree() in USERS:
         for line, name, folder in source.includes():

@@ -68,6 +68,11 @@ class CheckIncludesTest(unittest.TestCase):
     def test_public_header_includes_other_library(self):
         self.expect("include/filch/bad.hpp:1: public", {"include/filch/bad.hpp": "#include <fmt/format.h>\n"})
 
+    def test_adapter_includes_a_library_that_it_does_not_adapt(self):
+        text = "#include <cereal/archives/binary.hpp>\n#include <fmt/format.h>\n"
+        self.expect("include/filch/places_cereal.hpp:2: public", {"include/filch/places_cereal.hpp": text})
+        self.expect("include/filch/places.hpp:1: public", {"include/filch/places.hpp": text.splitlines()[0]})
+
     def test_tool_includes_internal_header(self):
         self.expect("tools/filch/bad.cpp:1: public", {"tools/filch/bad.cpp": '#include "deque/split.hpp"\n'})
 
