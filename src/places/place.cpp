@@ -226,6 +226,8 @@ void place::handle(message&& m) {
       break;
   }
   if (m.finish > finish_) {
+    // Baseline: a victim that is in the next finish answers a thief with tasks of that one. For this finish it has none.
+    if (m.kind == message_kind::tasks) protocol_->refused(m.from);
     early_.push_back(std::move(m));  // the sender has begun it, and this place will
   } else {
     handle_in_finish(m);

@@ -201,16 +201,16 @@ void explore_cyclic(const set_up& chosen) {
   });
 }
 
-/// In each of two finishes another place has the tasks: what the others have asked for in the first one is no request in
-/// the second.
-void explore_next_finish(const set_up& chosen, std::size_t tasks) {
+/// In two finishes one place after the other has the tasks, or the same: what the others have asked for in the first one is
+/// no request in the second.
+void explore_next_finish(const set_up& chosen, std::size_t tasks, bool same) {
   std::array<std::unique_ptr<deeds>, 2> all;
   for (auto& each : all) each = std::make_unique<deeds>(tasks);
   run_places(chosen, [&] {
     for (std::size_t finish = 0; finish < all.size(); ++finish) {
       deeds& now = *all.at(finish);
       places::finish_spmd([&] {
-        if (here() != finish) return;
+        if (here() != (same ? 0 : finish)) return;
         for (std::size_t i = 0; i < tasks; ++i) places::async_any([&now, i] { now.run(i); });
         linger();
       });
@@ -428,7 +428,9 @@ void add_places(scenario_list& to) {
         {policy + "_thieves", "two thieves, and tasks that make tasks", [=] { explore_tree(alike(3, chosen), 5); }});
     to.push_back({policy + "_cyclic", "two places that ask each other", [=] { explore_cyclic(alike(2, chosen)); }});
     to.push_back({policy + "_next_finish", "the next finish, and old requests",
-                  [=] { explore_next_finish(alike(2, chosen), 2); }});
+                  [=] { explore_next_finish(alike(2, chosen), 2, false); }});
+    to.push_back({policy + "_same_victim", "the next finish with the same victim, and old requests",
+                  [=] { explore_next_finish(alike(2, chosen), 3, true); }});
     places::options dedicated = chosen;
     dedicated.communication = "dedicated";
     to.push_back({policy + "_dedicated", "a thread of its own looks at the network",

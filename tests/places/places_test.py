@@ -2,6 +2,7 @@
 """Starts jobs of places_program, and checks how they end.
 
   places_test.py works MPIRUN PROGRAM PLACES [rma]    network and load boards
+  places_test.py tasks MPIRUN PROGRAM PLACES [SEED]   tasks_program: all constructs of places
   places_test.py fails MPIRUN PROGRAM             a place throws, exits, or is killed; a setting is wrong
   places_test.py differs MPIRUN PROGRAM OTHER     places of two programs
   places_test.py alone MPIRUN PROGRAM             one place, without a launcher and with one
@@ -79,6 +80,13 @@ def works(mpirun, program, places, *boards):
     expect(not job.err.strip(), "nobody complains", job)
 
 
+def tasks(mpirun, program, places, seed="0"):
+    job = Job(mpirun, "-n", places, program, seed)
+    expect(job.status == 0, "the exit status is 0", job)
+    expect(job.out == f"16 ways at {places} places\n", "all ways have been checked", job)
+    expect(not job.err.strip(), "nobody complains", job)
+
+
 def fails(mpirun, program):
     last = PLACES - 1
     command = [mpirun, "-n", str(PLACES), program, "end"]
@@ -124,7 +132,7 @@ def wrong_launcher(mpirun, program):
     job.expect_refused("Open MPI", "MPICH", str(PLACES), "use the mpirun of")
 
 
-CASES = {case.__name__: case for case in (works, fails, differs, alone, wrong_launcher)}
+CASES = {case.__name__: case for case in (works, tasks, fails, differs, alone, wrong_launcher)}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]](*sys.argv[2:])
