@@ -2,7 +2,8 @@
 // arithmetic. Each way to steal and to communicate gets a run of its own; a seed of the command line varies how much there is
 // to do.
 //
-//   tasks_program [SEED]      prints "W ways at P places" at place 0
+//   tasks_program [SEED [BOARD...]]      prints "W ways at P places" at place 0; load boards: shared and messages unless given
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -283,16 +284,18 @@ void check_all(int seed) {
 
 int main(int argc, char** argv) {
   const int seed = argc > 1 ? std::atoi(argv[1]) : 0;
+  std::vector<std::string> boards(argv + std::min(argc, 2), argv + argc);
+  if (boards.empty()) boards = {"shared", "messages"};
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   int job = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &job);
   int ways = 0;
-  for (const char* const board : {"shared", "messages"}) {
+  for (const std::string& board : boards) {
     for (const char* const policy : {"success_only", "acyclic", "baseline", "lifeline"}) {
       for (const char* const communication : {"shared", "dedicated"}) {
         const bool is_acyclic = policy == std::string("acyclic");
-        setenv("FILCH_PLACES_BOARD", board, 1);
+        setenv("FILCH_PLACES_BOARD", board.c_str(), 1);
         const places::options chosen{.scheduler = {.workers = job <= 2 ? 2 : 1},
                                      .policy = is_acyclic ? "success_only" : policy,
                                      .communication = communication,
