@@ -96,21 +96,23 @@ filch::places::counts place::counted() {
 
 bool place::try_lock_token() noexcept {
   // [PL1] acquire: what the last one who looked has left, from [PL2]. seq_cst: after what this thread has posted, [PO1].
+  // No exploration notices a weaker load: what two threads leave to each other is sent by the next one who looks.
   return !token_.load(std::memory_order_seq_cst) && !token_.exchange(true, std::memory_order_acquire);
 }
 
 void place::lock_token() noexcept {
-  // [PL7] relaxed: a hint. A thread that looks again and again would hardly leave a gap otherwise.
+  // [PL6] relaxed: a hint. A thread that looks again and again would hardly leave a gap otherwise.
   token_is_wanted_.store(true, std::memory_order_relaxed);
   while (!try_lock_token()) platform::yield();
   token_is_wanted_.store(false, std::memory_order_relaxed);
 }
 
-// [PL2] release: see [PL1]. seq_cst: before the look for what was posted; pairs with [PO1].
+// [PL2] release: see [PL1]. seq_cst: before the look for what was posted; pairs with [PO1]. No exploration notices a release
+// store, as at [PL1].
 void place::unlock_token() noexcept { token_.store(false, std::memory_order_seq_cst); }
 
 seen place::look(bool rested) noexcept {
-  // [PL7]
+  // [PL6]
   if (token_is_wanted_.load(std::memory_order_relaxed) || !try_lock_token()) return seen::nothing;
   const bool came = step(rested);
   const bool has_work = is_open_ && !is_idle();
@@ -144,7 +146,8 @@ void place::post(int to, message&& m) {
     const std::lock_guard lock(posted_mutex_);
     posted_.emplace_back(to, std::move(m));
   }
-  // [PO1] seq_cst: before the look whether somebody has the token, who looks here when it gives that back ([PL2]).
+  // [PO1] seq_cst: before the look whether somebody has the token, who looks here when it gives that back ([PL2]). It
+  // carries nothing else: what is posted is under the lock. No exploration notices a weaker order, as at [PL1].
   has_posted_.store(true, std::memory_order_seq_cst);
   if (!try_lock_token()) return;
   send_posted();
@@ -196,15 +199,15 @@ bool place::step(bool rested) {
 
 // With the token. Main serves, or will look.
 void place::tell_main() noexcept {
-  // [PL3] seq_cst: before main's worker is told, as serve() wants it. release: what all places have done, which came by
-  // messages; pairs with [PL4].
+  // [PL3] seq_cst: before main's worker is told, as serve() wants it. What all places have done came by messages to whoever
+  // looks, and goes to main with the token, [PL1, PL2].
   is_over_.store(true, std::memory_order_seq_cst);
   pool_->core().wake_server(pool_->core().seat());
 }
 
 bool place::is_idle() const noexcept {
-  // [PL5] acquire: a hint, as all of this is; the counts decide.
-  return body_ended_.load(std::memory_order_acquire) && !has_posted_.load(std::memory_order_relaxed) &&
+  // [PL5] relaxed: a hint, as all of this is; the counts decide.
+  return body_ended_.load(std::memory_order_relaxed) && !has_posted_.load(std::memory_order_relaxed) &&
          pool_->core().idle().idle() >= workers_ && !rings_.work_visible();
 }
 
@@ -305,7 +308,7 @@ void place::check_place(int number, const char* construct) const {
 }
 
 void place::check_in_finish(const char* construct) const {
-  if (is_in_finish_.load(std::memory_order_relaxed)) return;  // [PL6] relaxed: set by main, before it makes any task
+  if (is_in_finish_.load(std::memory_order_relaxed)) return;  // [PL4] relaxed: set by main, before it makes any task
   throw std::logic_error(std::string("filch: ") + construct +
                          " called outside of finish_spmd; call it from its body, or from a task of it");
 }
@@ -313,7 +316,7 @@ void place::check_in_finish(const char* construct) const {
 void place::check_is_main(const char* construct) const {
   const auto& w = static_cast<const worker&>(*self);
   if (w.number == 0 && w.is_in_root() && w.head.load() == w.base && w.scopes->innermost() == nullptr &&
-      !is_in_finish_.load(std::memory_order_relaxed)) {  // [PL6]
+      !is_in_finish_.load(std::memory_order_relaxed)) {  // [PL4]
     return;
   }
   throw std::logic_error(std::string("filch: ") + construct +
@@ -331,7 +334,7 @@ void place::begin_finish() {
     error_.reset();
   }
   counts_.made(0);                                       // the body
-  is_in_finish_.store(true, std::memory_order_relaxed);  // [PL6]
+  is_in_finish_.store(true, std::memory_order_relaxed);  // [PL4]
   lock_token();
   site_.finish = ++finish_;
   is_open_ = true;
@@ -344,12 +347,10 @@ void place::begin_finish() {
 void place::end_finish() {
   auto& w = static_cast<worker&>(*self);
   counts_.ended(0);
-  body_ended_.store(true, std::memory_order_release);  // [PL5]
+  body_ended_.store(true, std::memory_order_relaxed);  // [PL5]
   pool_->core().serve(w, is_over_);
-  // [PL4] acquire: see [PL3].
-  static_cast<void>(is_over_.load(std::memory_order_acquire));
   tasks_->wait();                                         // all have ended; what is left of them goes
-  is_in_finish_.store(false, std::memory_order_relaxed);  // [PL6]
+  is_in_finish_.store(false, std::memory_order_relaxed);  // [PL4]
   lock_token();
   while (!protocol_->end()) {
     // Somebody owes it an answer.
@@ -507,7 +508,6 @@ void place::reduce(std::vector<std::byte>& value, const tree::combine& add) {
   reductions_.contribute(value, add);
   give_token_back();
   pool_->core().serve(static_cast<worker&>(*self), is_over_);
-  static_cast<void>(is_over_.load(std::memory_order_acquire));  // [PL4]
   lock_token();
   value = std::move(*reduced_);
   give_token_back();

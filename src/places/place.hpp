@@ -51,7 +51,7 @@ class place final : public poller {
 
   void begin_finish();
   [[nodiscard]] scope& finish_scope() noexcept { return *spmd_; }
-  // [PL6] relaxed: see check_in_finish().
+  // [PL4] relaxed: see check_in_finish().
   [[nodiscard]] bool is_in_finish() const noexcept { return is_in_finish_.load(std::memory_order_relaxed); }
   void end_finish();
   void record_error() noexcept;  ///< that is being handled

@@ -31,13 +31,10 @@ constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
 std::int64_t nap::next_ns() noexcept {
   const std::int64_t now_ns = platform::now_ns();
-  if (began_ns_ == 0) {
-    began_ns_ = now_ns;
-    has_rested_ = false;
-  }
-  const std::int64_t nap_ns = std::min((now_ns - began_ns_) / 16, longest_nap_ns);
-  has_rested_ = nap_ns >= shortest_nap_ns;
-  if (has_rested_) return now_ns + nap_ns;
+  if (began_ns_.load() == 0) began_ns_.store(now_ns);
+  const std::int64_t nap_ns = std::min((now_ns - began_ns_.load()) / 16, longest_nap_ns);
+  has_rested_.store(nap_ns >= shortest_nap_ns);
+  if (has_rested_.load()) return now_ns + nap_ns;
   platform::yield();
   return now_ns;
 }

@@ -26,15 +26,15 @@ enum class seen : std::uint8_t { nothing, own_work, message };
 class nap {
  public:
   /// Something has come, or somebody begins to wait.
-  void begin() noexcept { began_ns_ = 0; }
+  void begin() noexcept { began_ns_.store(0); }
   /// When to look next, as now_ns(). Yields where that is at once.
   [[nodiscard]] std::int64_t next_ns() noexcept;
   /// Has it waited since it began?
-  [[nodiscard]] bool has_rested() const noexcept { return has_rested_; }
+  [[nodiscard]] bool has_rested() const noexcept { return has_rested_.load(); }
 
  private:
-  std::int64_t began_ns_ = 0;  ///< 0: at the next look
-  bool has_rested_ = false;
+  platform::shared<std::int64_t> began_ns_{0};  ///< 0: at the next look
+  platform::shared<bool> has_rested_{false};
 };
 
 class watcher {
