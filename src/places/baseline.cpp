@@ -32,7 +32,7 @@ void baseline::serve() {
   if (at_.has_idle_workers()) ++at_.counted.received_idle;
   // Before the answer, after which the next thief may set it.
   at_.board().clear_thief();
-  if (search_.is_on() || !at_.ship(thief)) at_.refuse(thief);
+  if (!at_.ship(thief)) at_.refuse(thief);
 }
 
 void baseline::step(bool rested) {

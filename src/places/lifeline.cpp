@@ -9,7 +9,7 @@ void lifeline::asked(int thief, message_kind how) {
   if (at_.has_idle_workers()) ++at_.counted.received_idle;
   if (how == message_kind::steal) {
     thieves_.add(thief);
-  } else if (!at_.has_surplus() || !at_.ship(thief)) {
+  } else if (!at_.ship(thief)) {
     at_.refuse(thief);
   }
 }

@@ -18,7 +18,7 @@ void steal_site::publish(bool is_hunting) {
 
 bool steal_site::ship(int to) {
   message m{.kind = message_kind::tasks, .finish = finish};
-  for (int i = 0; i < chosen_.tasks_per_shipment && (i == 0 || !has_idle_workers()); ++i) {
+  for (int i = 0; i < chosen_.tasks_per_shipment && !has_idle_workers(); ++i) {
     task_record* const r = rings_.take_for_others();
     if (r == nullptr) break;
     const std::size_t before = m.contents.size();
@@ -79,7 +79,7 @@ bool thief_queue::has(int place) const noexcept {
 
 void thief_queue::serve() {
   std::size_t served = 0;
-  while (served != waiting_.size() && at_.has_surplus() && at_.ship(waiting_[served])) ++served;
+  while (served != waiting_.size() && at_.ship(waiting_[served])) ++served;
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(served));
 }
 

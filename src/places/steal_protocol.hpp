@@ -38,11 +38,9 @@ class steal_site {
   /// Do idle workers here find nothing?
   [[nodiscard]] bool wants_tasks() const { return idle_() >= chosen_.idle_workers && rings_.tasks() == 0; }
   [[nodiscard]] bool has_idle_workers() const { return idle_() != 0; }
-  /// Has it tasks, and no worker without one?
-  [[nodiscard]] bool has_surplus() const { return idle_() == 0 && rings_.tasks() != 0; }
   /// Shows the others how many tasks are here, or that this place looks for some itself.
   void publish(bool is_hunting);
-  /// Sends that place tasks: one, and further ones while no worker here is idle. False: there was none.
+  /// Sends that place tasks, as many as fit into a shipment, while no worker here is idle. False: none.
   [[nodiscard]] bool ship(int to);
   /// Says that there are none.
   void refuse(int to);
