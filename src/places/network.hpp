@@ -25,6 +25,9 @@ class network {
   [[nodiscard]] virtual int place() const noexcept = 0;   ///< this one, from 0
   [[nodiscard]] virtual int places() const noexcept = 0;  ///< how many there are
 
+  /// Places, this one included, that share its processors.
+  [[nodiscard]] virtual int sharers() const noexcept { return 1; }
+
   virtual void send(int to, message&& m) = 0;
   /// The same, for a sender that wants to know when the other place has received it. One at a time.
   [[nodiscard]] virtual receipt send_with_receipt(int to, message&& m) = 0;

@@ -39,7 +39,7 @@ struct copy_job {
 
 place::place(network& over, const filch::places::options& chosen)
     : net_(over),
-      workers_(static_cast<std::size_t>(workers_of(chosen))),
+      workers_(static_cast<std::size_t>(workers_of(chosen, over.sharers()))),
       rings_(static_cast<int>(workers_),
              [this] {
                if (!watcher_->is_dedicated() && watcher_->is_look_due()) look(false);

@@ -53,11 +53,11 @@ bool is_dedicated(const filch::places::options& chosen) {
   reject(where + " '" + value + "' is unknown; use one of: shared, dedicated");
 }
 
-int workers_of(const filch::places::options& chosen) {
+int workers_of(const filch::places::options& chosen, int sharers) {
   const int workers = configure(chosen.scheduler).workers;
-  // Where nobody has said how many, the thread that communicates has a processor of its own.
-  const bool is_chosen = chosen.scheduler.workers != 0 || !environment("FILCH_WORKERS").empty();
-  return is_dedicated(chosen) && !is_chosen ? std::max(workers - 1, 1) : workers;
+  if (chosen.scheduler.workers != 0 || !environment("FILCH_WORKERS").empty()) return workers;
+  // Nobody has said how many. A thread that communicates has a processor of its own.
+  return std::max(workers / sharers - (is_dedicated(chosen) ? 1 : 0), 1);
 }
 
 std::string policy_of(const filch::places::options& chosen) {

@@ -12,8 +12,8 @@ namespace filch::detail::places {
 // All throw std::invalid_argument for bad values; the message names the value and the remedy.
 
 [[nodiscard]] bool is_dedicated(const filch::places::options& chosen);
-/// Computation workers.
-[[nodiscard]] int workers_of(const filch::places::options& chosen);
+/// Computation workers of a place whose processors so many places share.
+[[nodiscard]] int workers_of(const filch::places::options& chosen, int sharers);
 [[nodiscard]] std::string policy_of(const filch::places::options& chosen);
 [[nodiscard]] steal_site::settings settings_of(const filch::places::options& chosen, int workers);
 

@@ -31,6 +31,7 @@
 #include "places/mpi/polling.hpp"
 #include "places/mpi/rma_board.hpp"
 #include "places/mpi/shared_board.hpp"
+#include "places/mpi/sharers.hpp"
 
 namespace {
 
@@ -313,6 +314,19 @@ int check(int argc, char** argv) {
   return 0;
 }
 
+// Of each place a line: by how many its processors are shared, and how many workers it has.
+int say_workers(int argc, char** argv) {
+  int sharers = 1;
+  if (const auto by = find_launch()) {
+    session all(*by, argc, argv);
+    sharers = places_on_these_processors(all.communicator());
+    return filch::places::run(argc, argv, {}, [sharers](int, char**) {
+      std::printf("%d sharers, %d workers\n", sharers, filch::places::workers());
+    });
+  }
+  return 2;
+}
+
 int end_as(std::string_view how) {
   int started = 0;
   MPI_Initialized(&started);
@@ -341,8 +355,9 @@ int end_as(std::string_view how) {
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (what == "check") return check(argc, argv);
+  if (what == "workers") return say_workers(argc, argv);
   if (what != "end" || argc < 3) {
-    std::fprintf(stderr, "usage: %s check | end HOW\n", argv[0]);
+    std::fprintf(stderr, "usage: %s check | workers | end HOW\n", argv[0]);
     return 2;
   }
   const char* rank = std::getenv("PMI_RANK");

@@ -12,6 +12,7 @@
 
 #include "places/message_board.hpp"
 #include "places/mpi/polling.hpp"
+#include "places/mpi/sharers.hpp"
 
 namespace filch::detail::places {
 
@@ -38,6 +39,7 @@ mpi_network::mpi_network(MPI_Comm communicator, std::unique_ptr<mpi_board> board
   MPI_Comm_rank(communicator_, &place_);
   MPI_Comm_size(communicator_, &places_);
   sent_.resize(static_cast<std::size_t>(places_));
+  sharers_ = places_on_these_processors(communicator_);
   if (mpi_board_ == nullptr) message_board_ = make_message_board(*this);
   board_ = mpi_board_ != nullptr ? mpi_board_.get() : message_board_.get();
 }

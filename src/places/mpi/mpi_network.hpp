@@ -19,12 +19,13 @@ namespace filch::detail::places {
 
 class mpi_network final : public network {
  public:
-  /// The communicator is this object's until its end. Without a board it has one that is made of messages.
+  /// The communicator is this object's until its end. Collective. Without a board it has one that is made of messages.
   mpi_network(MPI_Comm communicator, std::unique_ptr<mpi_board> board);
   ~mpi_network() override;
 
   [[nodiscard]] int place() const noexcept override { return place_; }
   [[nodiscard]] int places() const noexcept override { return places_; }
+  [[nodiscard]] int sharers() const noexcept override { return sharers_; }
   void send(int to, message&& m) override;
   [[nodiscard]] receipt send_with_receipt(int to, message&& m) override;
   [[nodiscard]] bool has_arrived(receipt of) override;
@@ -51,6 +52,7 @@ class mpi_network final : public network {
   MPI_Comm communicator_;
   int place_ = 0;
   int places_ = 1;
+  int sharers_ = 1;
 
   // What MPI has not taken yet: requests and, at the same index, their buffers.
   std::vector<MPI_Request> requests_;
