@@ -33,6 +33,8 @@ auto with_peer(runner on, Kernel&& kernel) {
       return kernel.template operator()<openmp_dynamic_peer>();
     case runner::analysed:
       throw std::logic_error("what a computation is made of can be measured on the virtual machine only");
+    case runner::mpi:
+      throw std::logic_error("a task farm is not entered: workloads run on it by instance::run_on");
     case runner::serial:
       break;
   }

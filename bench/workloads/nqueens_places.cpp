@@ -29,6 +29,9 @@ namespace {
 /// What Kumar and others have (2016).
 constexpr int usual_cutoff = 6;
 
+/// What the task of a task farm has placed with which it begins.
+constexpr std::int8_t before_first_row = -1;
+
 /// A task.
 struct placed_queen {
   board parent;
@@ -53,7 +56,7 @@ class nqueens_places_instance final : public instance {
     found_.assign(static_cast<std::size_t>(places::workers()), {});
     places::own_pointer() = this;
     places::finish_spmd([&] {
-      if (places::here() == 0) place_next(board{}, 0);
+      if (places::here() == 0) place_next(board{}, 0, [](const placed_queen& next) { spawn_anywhere(next); });
     });
     std::uint64_t here = 0;
     for (const own_line<std::uint64_t>& each : found_) here += each.value;
@@ -68,28 +71,45 @@ class nqueens_places_instance final : public instance {
     return *tasks_;
   }
 
+  void run_on(task_farm& farm) override {
+    std::array solutions{std::uint64_t{0}};
+    run_tasks(farm, placed_queen{board{}, before_first_row, 0}, [&](const placed_queen& queen) {
+      solutions[0] += place(queen, [&](const placed_queen& next) { add_task(farm, next); });
+    });
+    farm.combine(solutions, {});
+    solutions_ = solutions[0];
+  }
+
   /// A worker of this place places that queen, and all that may follow.
-  void place(const placed_queen& queen) {
+  void place_here(const placed_queen& queen) {
+    const std::uint64_t found = place(queen, [](const placed_queen& next) { spawn_anywhere(next); });
+    found_[static_cast<std::size_t>(filch::this_worker())].value += found;
+  }
+
+ private:
+  /// Calls give(queen) for those that become tasks. Returns the solutions that it found itself.
+  template <class Give>
+  std::uint64_t place(const placed_queen& queen, const Give& give) {
     const int next_row = queen.row + 1;
-    if (next_row == problem_.n || next_row >= problem_.cutoff) {
+    if (next_row == problem_.n || (next_row != 0 && next_row >= problem_.cutoff)) {
       queens_found found;
       place_serially(problem_, queen.parent, queen.row, queen.column, found);
       // At once: nobody sees anything of it earlier.
       queens_check.done(static_cast<double>(problem_.n) * static_cast<double>(found.placed));
-      found_[static_cast<std::size_t>(filch::this_worker())].value += found.solutions;
-      return;
+      return found.solutions;
     }
     queens_check.done(problem_.n);  // as place_queen() does
     board placed = queen.parent;
-    placed.columns[queen.row] = queen.column;
-    place_next(placed, next_row);
+    if (next_row != 0) placed.columns[queen.row] = queen.column;
+    place_next(placed, next_row, give);
+    return 0;
   }
 
- private:
-  void place_next(const board& placed, int row) {
+  template <class Give>
+  void place_next(const board& placed, int row, const Give& give) {
     std::array<std::int8_t, most_queens> columns;
     const int children = safe_columns(problem_, placed, row, columns);
-    for (int i = 0; i < children; ++i) spawn_anywhere(placed_queen{placed, static_cast<std::int8_t>(row), columns[i]});
+    for (int i = 0; i < children; ++i) give(placed_queen{placed, static_cast<std::int8_t>(row), columns[i]});
   }
 
   queens_problem problem_;
@@ -98,7 +118,9 @@ class nqueens_places_instance final : public instance {
   mutable std::optional<std::uint64_t> tasks_;  // counted when first asked for
 };
 
-void placed_queen::operator()() const { static_cast<nqueens_places_instance*>(places::own_pointer())->place(*this); }
+void placed_queen::operator()() const {
+  static_cast<nqueens_places_instance*>(places::own_pointer())->place_here(*this);
+}
 
 std::unique_ptr<instance> make_nqueens_places(std::string_view size) {
   queens_problem p = parse_with_cutoff({"nqueens_places", size, "12"}, 1, most_queens);
@@ -115,6 +137,7 @@ workload nqueens_places_workload() {
           {"8", "10", "12", "14", "18", "12/4"},
           make_nqueens_places,
           "11",
+          true,
           true};
 }
 

@@ -91,6 +91,7 @@ constexpr std::size_t stack_bytes_per_level(runner on) {
     case runner::analysed:
       return 1300;
     case runner::serial:
+    case runner::mpi:
       break;
   }
   return 400;

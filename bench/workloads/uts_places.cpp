@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <filch/filch.hpp>
@@ -39,6 +40,12 @@ struct some_nodes {
   void operator()() const;
 };
 static_assert(sizeof(some_nodes) == nodes_per_task * (20 + 4));
+
+/// The same on a task farm, which begins with the root.
+struct farm_task {
+  some_nodes below{};
+  bool is_root = true;
+};
 
 /// A stack whose oldest nodes can be taken off.
 class node_stack {
@@ -78,6 +85,11 @@ uts_counts sum_of(uts_counts a, const uts_counts& b) {
   return {a.nodes + b.nodes, a.leaves + b.leaves, std::max(a.depth, b.depth)};
 }
 
+/// How a search that gives nothing away passes for one that does.
+struct keep_all {
+  void operator()(const some_nodes& /*oldest*/) const {}
+};
+
 class uts_places_instance final : public uts_search {
  public:
   explicit uts_places_instance(const uts_named_tree& of) : uts_search(of) {}
@@ -92,36 +104,56 @@ class uts_places_instance final : public uts_search {
   void search_below(const some_nodes& from) {
     searcher& mine = of_workers_[static_cast<std::size_t>(filch::this_worker())].value;
     for (const carried_node& node : from.nodes) mine.stack.push(node);
-    search_stack(mine);
+    search_stack(mine, [](const some_nodes& oldest) { spawn_anywhere(oldest); });
+  }
+
+  void run_on(task_farm& farm) override {
+    searcher mine;
+    run_tasks(farm, farm_task{}, [&](const farm_task& task) {
+      if (!task.is_root) {
+        for (const carried_node& node : task.below.nodes) mine.stack.push(node);
+      } else {
+        push_root(mine);
+      }
+      search_stack(mine, [&](const some_nodes& oldest) { add_task(farm, farm_task{oldest, false}); });
+    });
+    std::array sums{mine.counts.nodes, mine.counts.leaves};
+    std::array depth{static_cast<double>(mine.counts.depth)};
+    farm.combine(sums, depth);
+    set_found({sums[0], sums[1], static_cast<std::uint64_t>(depth[0])});
   }
 
  private:
   uts_counts search_all(runner on) override {
     if (on != runner::filch) {
       searcher alone;
-      search_root<false>(alone);
+      push_root(alone);
+      search_stack(alone, keep_all{});
       return alone.counts;
     }
     place_task.look_up();
     of_workers_.assign(static_cast<std::size_t>(places::workers()), {});
     places::own_pointer() = this;
     places::finish_spmd([&] {
-      if (places::here() == 0) search_root<true>(of_workers_.front().value);
+      if (places::here() != 0) return;
+      searcher& mine = of_workers_.front().value;
+      push_root(mine);
+      search_stack(mine, [](const some_nodes& oldest) { spawn_anywhere(oldest); });
     });
     uts_counts here;
     for (const own_line<searcher>& each : of_workers_) here = sum_of(here, each.value.counts);
     return places::all_reduce(here, sum_of);
   }
 
-  template <bool Shares>
-  void search_root(searcher& mine) {
+  void push_root(searcher& mine) const {
     const uts_node root = tree().root();
     mine.stack.push({root.state, root.depth});
-    search_stack<Shares>(mine);
   }
 
-  template <bool Shares = true>
-  void search_stack(searcher& mine) {
+  /// Calls give(oldest) with nodes that become a task.
+  template <class Give>
+  void search_stack(searcher& mine, const Give& give) {
+    constexpr bool gives = !std::is_same_v<Give, keep_all>;
     // Written when the stack is empty: pushes might change anything, as far as the compiler knows.
     uts_counts counts = mine.counts;
     int visits = mine.visits;
@@ -137,10 +169,10 @@ class uts_places_instance final : public uts_search {
       for (int i = 0; i < children; ++i) {
         mine.stack.push({node.child(static_cast<std::uint32_t>(i)).state, node.depth + 1});
       }
-      if (Shares && ++visits >= visits_between_tasks) {
+      if (gives && ++visits >= visits_between_tasks) {
         visits = 0;
         visited.charge();
-        if (mine.stack.size() > most_kept) spawn_anywhere(mine.stack.take_oldest());
+        if (mine.stack.size() > most_kept) give(mine.stack.take_oldest());
       }
     }
     visited.charge();
@@ -169,6 +201,7 @@ workload uts_places_workload() {
           std::move(sizes),
           make_uts_places,
           "bin/b0=2000/q=0.1999/m=5/seed=6",
+          true,
           true};
 }
 

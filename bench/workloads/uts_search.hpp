@@ -58,6 +58,7 @@ class uts_search : public instance {
   explicit uts_search(const uts_named_tree& of) : tree_(of.parameters), expected_(of.published) {}
 
   void forget() { found_ = {}; }
+  void set_found(const uts_counts& found) { found_ = found; }
 
   const uts_tree& tree() const { return tree_; }
 

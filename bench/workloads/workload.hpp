@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "task_farm.hpp"
 #include "work_map.hpp"
 
 namespace filch::bench {
@@ -19,7 +21,7 @@ namespace filch::bench {
 /// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls. oneTBB's four ways of
 /// splitting loops (auto, simple, static, affinity) count as runners of their own; without loops they are one and the
 /// same. `openmp` has tasks; `openmp_static` and `openmp_dynamic` have worksharing loops, and run everything else
-/// serially. `analysed` runs serially on the virtual machine and measures the computation itself
+/// serially. `mpi` has processes, a master and its workers: workloads of places that have tasks. `analysed` runs serially on the virtual machine and measures the computation itself
 /// (bench/vm/analysing_peer.hpp).
 enum class runner {
   serial,
@@ -31,6 +33,7 @@ enum class runner {
   openmp,
   openmp_static,
   openmp_dynamic,
+  mpi,
   analysed
 };
 
@@ -49,6 +52,10 @@ class instance {
   /// Timed. The caller has already entered the runner: `scheduler.run`, `task_arena.execute`, or an OpenMP
   /// `parallel` with `single` inside. For OpenMP's worksharing loops it has set the number of threads instead.
   virtual void run(runner on) = 0;
+
+  /// Workloads with `has_farm` only, in place of run: timed; each process has an instance of its own and calls it at the
+  /// same time. result() and verify() are then right at every process.
+  virtual void run_on(task_farm& /*farm*/) { throw std::logic_error("this workload does not run on a task farm"); }
 
   /// What the last run computed, as a short text: a number or a checksum.
   virtual std::string result() const = 0;
@@ -81,6 +88,9 @@ struct workload {
   /// Runs at places (filch/places.hpp). Each place has an instance of its own; main of every place calls `run` of it at
   /// the same time, on runner `filch`; result() and verify() are then right at every place.
   bool has_places = false;
+
+  /// Runs on a task farm, too.
+  bool has_farm = false;
 };
 
 /// All workloads, in the order of the documentation.

@@ -7,8 +7,11 @@
   places_test.py differs MPIRUN PROGRAM OTHER     places of two programs
   places_test.py alone MPIRUN PROGRAM             one place, without a launcher and with one
   places_test.py wrong_launcher MPIRUN PROGRAM    MPIRUN is not that of PROGRAM's MPI
+  places_test.py workers MPIRUN PROGRAM           how many workers a place has that nobody has told
+  places_test.py peer MPIRUN FILCH PLACES         filch bench --peer mpi
 """
 
+import json
 import os
 import re
 import subprocess
@@ -132,7 +135,52 @@ def wrong_launcher(mpirun, program):
     job.expect_refused("Open MPI", "MPICH", str(PLACES), "use the mpirun of")
 
 
-CASES = {case.__name__: case for case in (works, tasks, fails, differs, alone, wrong_launcher)}
+def workers(mpirun, program):
+    def lines(*places, **environment):
+        job = Job(mpirun, *places, **environment)
+        expect(job.status == 0 and not job.err, "the exit status is 0", job)
+        return sorted(tuple(map(int, re.findall(r"\d+", line))) for line in job.out.splitlines())
+
+    def at(count, *bound):
+        return "-n", str(count), *bound, program, "workers"
+
+    os.environ.pop("FILCH_WORKERS", None)
+    ((sharers, all_of_them),) = lines(*at(1))
+    expect(sharers == 1 and 1 <= all_of_them <= len(os.sched_getaffinity(0)), "one place has all processors")
+    for count in 2, 3, PLACES:
+        each = count, max(all_of_them // count, 1)
+        expect(lines(*at(count)) == [each] * count, f"{count} places share them")
+    # A thread that communicates has a processor, too.
+    dedicated = lines(*at(2), FILCH_PLACES_COMMUNICATION="dedicated")
+    expect(dedicated == [(2, max(all_of_them // 2 - 1, 1))] * 2, "dedicated threads count")
+    expect(lines(*at(2), FILCH_WORKERS="3") == [(2, 3)] * 2, "what is said holds")
+    # Bound to processors of their own they share nothing.
+    first, *others = (str(cpu) for cpu in sorted(os.sched_getaffinity(0)))
+    expect(lines(*at(2, "taskset", "-c", first)) == [(2, 1)] * 2, "two places share one processor")
+    if others:
+        apart = lines(*at(1, "taskset", "-c", first), ":", *at(1, "taskset", "-c", others[0]))
+        expect(apart == [(1, 1)] * 2, "two places have a processor each")
+        partly = lines(*at(1, "taskset", "-c", first), ":", *at(1))
+        expect(partly == [(2, 1), (2, max(all_of_them // 2, 1))], "a processor is shared in part")
+
+
+def peer(mpirun, filch, places):
+    workloads = "uts_places:bin/b0=2000/q=0.1999/m=5/seed=6", "uts_places:geo/a3/d=6/b0=4/seed=19", "nqueens_places:9"
+    command = [mpirun, "-n", places, filch, "bench", *workloads, "--peer", "mpi", "--workers", "1", "--repeat", "3"]
+    job = Job(*command, "--json", "-")
+    expect(job.status == 0, "the exit status is 0", job)
+    rows = json.loads(job.out)["rows"]
+    expect([row["runner"] for row in rows] == ["filch", "mpi"] * len(workloads), "each has a peer", job)
+    for ours, theirs in zip(rows[::2], rows[1::2]):
+        expect(ours["result"] == theirs["result"], "both have the same result", job)
+        expect((theirs["workers"], theirs["places"], theirs["runs"]) == (1, int(places), 3), "the row is whole", job)
+        expect(theirs["counters"] is None and theirs["settings"] is None, "filch's settings are not the peer's", job)
+    for wrong in "stencil_places:256", "fib:10":
+        job = Job(mpirun, "-n", places, filch, "bench", wrong, "--peer", "mpi")
+        expect(job.status == 2 and "--peer 'mpi' does not run workload" in job.err, "it is refused", job)
+
+
+CASES = {case.__name__: case for case in (works, tasks, fails, differs, alone, wrong_launcher, workers, peer)}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]](*sys.argv[2:])

@@ -20,6 +20,8 @@
 
 #include <filch/filch.hpp>
 
+#include "lone_farm.hpp"
+
 namespace filch::bench {
 namespace {
 
@@ -35,6 +37,11 @@ void run_on(runner on, int workers, instance& subject) {
     case runner::analysed:
       run_inside(subject, on);
       return;
+    case runner::mpi: {
+      lone_farm farm;
+      subject.run_on(farm);
+      return;
+    }
     case runner::filch: {
       scheduler pool({.workers = workers});
       pool.run([&] { run_inside(subject, on); });
@@ -76,6 +83,8 @@ std::string name_of(runner on) {
       return "serial";
     case runner::analysed:
       return "analysed";
+    case runner::mpi:
+      return "mpi";
     case runner::filch:
       return "filch";
     case runner::tbb:
@@ -280,6 +289,14 @@ INSTANTIATE_TEST_SUITE_P(parallel, workload_test,
                          testing::Combine(testing::ValuesIn(subjects),
                                           testing::Values(runner::filch, runner::tbb, runner::openmp),
                                           testing::Values(1, 2, 4)),
+                         name_of_test);
+
+INSTANTIATE_TEST_SUITE_P(farm, workload_test,
+                         testing::Combine(testing::Values("uts_places:bin/b0=200/q=0.2/m=4/seed=1",
+                                                          "uts_places:geo/a3/d=6/b0=4/seed=19", "nqueens_places:1",
+                                                          "nqueens_places:8", "nqueens_places:7/1",
+                                                          "nqueens_places:7/7"),
+                                          testing::Values(runner::serial, runner::mpi), testing::Values(1)),
                          name_of_test);
 
 TEST(workload, is_not_right_before_it_ran) {

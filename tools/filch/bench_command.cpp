@@ -41,7 +41,7 @@ FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS, FILCH_INTERRUPT_EVERY_NS, FILC
 FILCH_PLACES_COMMUNICATION and FILCH_PLACES_SHIPMENT hold where an option is left out.
 
 Workloads of places (uts_places, nqueens_places, stencil_places) run at one place, or at those that mpirun starts. Times are those of the
-slowest place, and are compared with no serial run. --policy, --join, --loop and --workers are those of each place.
+slowest place, and are compared with no serial run. --peer mpi hands out their tasks from process 0, which runs none. --policy, --join, --loop and --workers are those of each place.
 
 Examples:
   filch bench                                      every workload at its default size
@@ -52,6 +52,7 @@ Examples:
   filch bench fib --policy lace,chase_lev --join leapfrog,transitive,random --json fib.json
   filch bench loops:20ns --policy lace --loop standard,lazy_breadth,auto,dynamic
   filch bench uts_places:T1L --places-policy baseline,success_only,lifeline --workers 1
+  mpirun -n 4 filch bench nqueens_places --workers 1 --peer mpi
 )";
 
 // Everything that takes part: `others` in the order of the report.
@@ -79,6 +80,7 @@ contestants make_contestants(const CLI::App& app) {
       result.is_serial_reported = true;
       continue;
     }
+    if (runner == bench::runner::mpi) continue;  // of workloads of places
     for (const int count : workers) {
       result.others.push_back(make_executor({.runner = runner, .workers = count}));
     }
@@ -114,6 +116,28 @@ bool measure(const workload_choice& choice, contestants& all, const sampling_opt
   return sampled.errors().empty();
 }
 
+// Throws std::invalid_argument.
+void require_runs(bench::runner peer, const std::vector<workload_choice>& choices) {
+  for (const workload_choice& choice : choices) {
+    const bool does = peer == bench::runner::mpi ? choice.workload->has_farm : !choice.has_places();
+    if (does) continue;
+    throw std::invalid_argument(fmt::format("--peer '{}' does not run workload '{}'; leave one of them out",
+                                            runner_name(peer), choice.workload->name));
+  }
+}
+
+// With the peer of places, if that was asked for and runs the workload.
+std::vector<places_configuration> with_peer(const CLI::App& app, const workload_choice& choice,
+                                            std::vector<places_configuration> configurations) {
+  const std::optional<std::string> text = value_of(app, "--peer");
+  const std::vector<bench::runner> peers = text ? peer_runners(*text) : std::vector<bench::runner>{};
+  const bool has_peer = std::ranges::find(peers, bench::runner::mpi) != peers.end();
+  if (has_peer && choice.workload->has_farm) {
+    configurations.push_back({.scheduler = {.runner = bench::runner::mpi}});
+  }
+  return configurations;
+}
+
 // Throws std::invalid_argument for what goes with one kind of workloads only, and is given for another.
 void require_sense(const CLI::App& app, const std::vector<workload_choice>& choices, const place_session* places) {
   const auto needs_places = std::ranges::find_if(choices, &workload_choice::has_places);
@@ -124,9 +148,8 @@ void require_sense(const CLI::App& app, const std::vector<workload_choice>& choi
                     *value_of(app, *option)));
   }
   const bool is_named = app.get_option("workload")->count() != 0;
-  if (const auto peer = value_of(app, "--peer"); peer && is_named && needs_places != choices.end()) {
-    throw std::invalid_argument(fmt::format("--peer '{}' does not run workload '{}'; leave one of them out", *peer,
-                                            needs_places->workload->name));
+  if (const auto peers = value_of(app, "--peer"); peers && is_named) {
+    for (const bench::runner peer : peer_runners(*peers)) require_runs(peer, choices);
   }
   if (places != nullptr && places->places() > 1 && needs_none != choices.end()) {
     throw std::invalid_argument(fmt::format(
@@ -162,8 +185,9 @@ int run_bench(const CLI::App& app) {
   std::vector<result_row> rows;
   bool is_right = true;
   for (const workload_choice& choice : choices) {
-    const bool is_this_right = choice.has_places() ? measure_at_places(choice, between, options, *places, rows)
-                                                   : measure(choice, *all, options, rows);
+    const bool is_this_right = choice.has_places()
+                                   ? measure_at_places(choice, with_peer(app, choice, between), options, *places, rows)
+                                   : measure(choice, *all, options, rows);
     is_right = is_right && is_this_right;
   }
   if (places && places->place() != 0) return is_right ? exit_success : exit_failure;
@@ -188,7 +212,8 @@ command add_bench_command(CLI::App& root) {
   add_places_options(*app);
   add_text(*app, "--workers", "Numbers of workers (default: all that this process may use)", "N,...");
   add_text(*app, "--peer",
-           "Also report serial, tbb, tbb-simple, tbb-static, tbb-affinity, openmp, openmp-static, openmp-dynamic",
+           "Also report serial, tbb, tbb-simple, tbb-static, tbb-affinity, openmp, openmp-static, openmp-dynamic; for "
+           "workloads of places: mpi, a master and workers, one thread each",
            "R,...");
   add_text(*app, "--repeat", "Counted runs of each (default: 5 to 21, as fits into about 10 s)", "R");
   add_text(*app, "--json", "Write the results to this file, too; - is standard output (the table then goes to stderr)",

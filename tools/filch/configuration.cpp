@@ -16,9 +16,9 @@ namespace filch::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> runner_names{"serial",         "filch",        "tbb",    "tbb-simple",
-                                                        "tbb-static",     "tbb-affinity", "openmp", "openmp-static",
-                                                        "openmp-dynamic", "analysed"};
+constexpr std::array<std::string_view, 11> runner_names{"serial",         "filch",        "tbb",     "tbb-simple",
+                                                        "tbb-static",     "tbb-affinity", "openmp",  "openmp-static",
+                                                        "openmp-dynamic", "mpi",          "analysed"};
 
 // Where a setting was left out, one empty name stands for it: the library then decides.
 std::vector<std::string> names_in(std::string_view option, const std::optional<std::string>& text) {
@@ -228,8 +228,8 @@ std::vector<int> worker_counts(const std::optional<std::string>& text, int most)
 }
 
 std::vector<bench::runner> peer_runners(std::string_view text) {
-  constexpr std::array<std::string_view, 8> known{"serial",       "tbb",    "tbb-simple",    "tbb-static",
-                                                  "tbb-affinity", "openmp", "openmp-static", "openmp-dynamic"};
+  constexpr std::array<std::string_view, 9> known{
+      "serial", "tbb", "tbb-simple", "tbb-static", "tbb-affinity", "openmp", "openmp-static", "openmp-dynamic", "mpi"};
   std::vector<bench::runner> runners;
   for (const std::string& name : parse_list("--peer", text)) {
     require_known("peer", name, known, fmt::format("peers are {}", fmt::join(known, ", ")));

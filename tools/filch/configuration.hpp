@@ -42,8 +42,8 @@ options options_of(const configuration& config);
 /// Fills in what was left open, as the scheduler has it that was made of the configuration; all but the workers.
 void fill_in(configuration& config, const scheduler& made);
 
-/// "serial", "filch", "tbb", "tbb-simple", "tbb-static", "tbb-affinity", "openmp", "openmp-static", "openmp-dynamic" or
-/// "analysed".
+/// "serial", "filch", "tbb", "tbb-simple", "tbb-static", "tbb-affinity", "openmp", "openmp-static", "openmp-dynamic",
+/// "mpi" or "analysed".
 std::string_view runner_name(bench::runner runner);
 
 /// For messages: "filch/lace/leapfrog/auto with 2 workers", "serial".

@@ -66,6 +66,7 @@ std::unique_ptr<executor> make_executor(const configuration& config) {
     case bench::runner::openmp_static:
     case bench::runner::openmp_dynamic:
       return make_openmp_executor(config.runner, config.workers);
+    case bench::runner::mpi:
     case bench::runner::analysed:
       break;
   }

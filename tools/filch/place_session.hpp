@@ -7,6 +7,8 @@
 
 #include <filch/places.hpp>
 
+#include "task_farm.hpp"
+
 namespace filch::cli {
 
 class place_session {
@@ -22,6 +24,9 @@ class place_session {
   /// Runs main at every place, set up like that; may be called again. All places call it in the same order.
   /// @throws std::invalid_argument for bad options. What main throws at one place of several ends all of them.
   virtual void run(const places::options& chosen, const std::function<void()>& main) = 0;
+
+  /// Of the same processes; not while they run main.
+  virtual bench::task_farm& farm() = 0;
 };
 
 /// For the rest of the program: once.

@@ -1,4 +1,5 @@
 // Where filch was built without MPI: one place.
+#include "lone_farm.hpp"
 #include "place_session.hpp"
 
 namespace filch::cli {
@@ -14,6 +15,10 @@ class alone final : public place_session {
       return 0;
     });
   }
+  bench::task_farm& farm() override { return farm_; }
+
+ private:
+  bench::lone_farm farm_;
 };
 
 }  // namespace

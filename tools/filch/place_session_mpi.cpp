@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 
 #include <mpi.h>
 
+#include "lone_farm.hpp"
+#include "mpi_farm.hpp"
 #include "place_session.hpp"
 
 namespace filch::cli {
@@ -26,8 +29,10 @@ class mpi_session final : public place_session {
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);  // filch::places::run looks what was provided
     MPI_Comm_rank(MPI_COMM_WORLD, &place_);
     MPI_Comm_size(MPI_COMM_WORLD, &places_);
+    if (places_ > 1) farm_ = std::make_unique<bench::mpi_farm>();
   }
   ~mpi_session() override {
+    farm_.reset();
     if (is_launched_) MPI_Finalize();
   }
   mpi_session(const mpi_session&) = delete;
@@ -38,11 +43,13 @@ class mpi_session final : public place_session {
   void run(const places::options& chosen, const std::function<void()>& main) override {
     places::run(0, nullptr, chosen, [&](int, char**) { main(); });
   }
+  bench::task_farm& farm() override { return *farm_; }
 
  private:
   bool is_launched_ = false;
   int place_ = 0;
   int places_ = 1;
+  std::unique_ptr<bench::task_farm> farm_ = std::make_unique<bench::lone_farm>();
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "places_bench.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -37,7 +39,19 @@ double larger_of(double a, double b) { return std::max(a, b); }
 
 void wait_for_all() { static_cast<void>(places::all_reduce(0, std::plus<>())); }
 
+places_run run_on_farm(bench::instance& instance, bench::task_farm& farm) {
+  using clock = std::chrono::steady_clock;
+  instance.prepare();
+  farm.combine({}, {});
+  const clock::time_point start = clock::now();
+  instance.run_on(farm);
+  std::array seconds{std::chrono::duration<double>(clock::now() - start).count()};
+  farm.combine({}, seconds);
+  return {seconds.front(), 1};
+}
+
 places_run run_once(bench::instance& instance, const places_configuration& config, place_session& all) {
+  if (config.scheduler.runner == bench::runner::mpi) return run_on_farm(instance, all.farm());
   places_run made;
   all.run(options_of(config), [&] {
     instance.prepare();
@@ -66,7 +80,9 @@ class places_sampler {
         all_(all),
         instance_(choice.make()),
         samples_(configurations_.size()) {
-    for (places_configuration& each : configurations_) fill_in(each.scheduler);
+    for (places_configuration& each : configurations_) {
+      if (each.scheduler.runner == bench::runner::filch) fill_in(each.scheduler);
+    }
   }
 
   void take(const sampling_options& options) {

@@ -101,6 +101,9 @@ places::options options_of(const places_configuration& config) {
 }
 
 std::string describe(const places_configuration& config, int places) {
+  if (config.scheduler.runner == bench::runner::mpi) {
+    return fmt::format("mpi with {} process{}", places, places == 1 ? "" : "es");
+  }
   const int workers = config.scheduler.workers;
   return fmt::format("{}/{} with {} worker{} at {} place{}", config.policy, config.communication, workers,
                      workers == 1 ? "" : "s", places, places == 1 ? "" : "s");
