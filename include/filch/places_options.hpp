@@ -45,6 +45,7 @@ struct counts {
   std::uint64_t failed_steals = 0;            ///< requests that were refused
   std::uint64_t cyclic_steals = 0;            ///< requests to a place that waited for this one's tasks
   std::uint64_t messages = 0;                 ///< that steals needed: requests, answers, locks and flags, but no probes
+  std::uint64_t idle_ns = 0;                  ///< nanoseconds that workers had no task at all, awake or asleep
   std::array<std::uint64_t, 5> victims = {};  ///< phases of search with 1, 2, 3, 4 and more victims
 };
 

@@ -87,8 +87,9 @@ place& place::here(const char* construct) {
 
 filch::places::counts place::counted() {
   lock_token();
-  const filch::places::counts now = site_.counted;
+  filch::places::counts now = site_.counted;
   give_token_back();
+  now.idle_ns = pool_->stats().idle_ns;
   return now;
 }
 

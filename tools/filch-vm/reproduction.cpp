@@ -200,7 +200,8 @@ compared_metric metric_of(const ordered_json& object) {
   texts named = metric.counters;
   if (!metric.per.empty()) named.push_back(metric.per);
   for (const std::string& name : named) {
-    if (std::ranges::find(counters, name, &counter::name) == counters.end() && !counted_as(name, {})) {
+    if (std::ranges::find(counters, name, &counter::name) == counters.end() && !counted_as(name, {}) &&
+        std::ranges::find(time_counters, name) == time_counters.end()) {
       reject("unknown counter '" + name + "'");
     }
   }
@@ -232,13 +233,21 @@ place place_of(const ordered_json& array, const std::string& group) {
 void require_place(const place& where, const reproduction& within) {
   require_name("group", where.group, names_in(within.runs, &planned_runs::group));
   require_name("setting", where.setting, names_in(within.settings, &compared_setting::name));
-  const auto runs = std::ranges::find(within.runs, where.group, &planned_runs::group);
-  if (runs->is_native())
-    reject(fmt::format("a claim is about '{}', on {}; only simulations are judged", where.group, planned_runs::native));
+  texts xs;  // of all rows of the group in which the setting takes part
+  for (const planned_runs& runs : within.runs) {
+    if (runs.group != where.group) continue;
+    if (runs.is_native()) {
+      reject(
+          fmt::format("a claim is about '{}', on {}; only simulations are judged", where.group, planned_runs::native));
+    }
+    if (std::ranges::find(runs.settings, where.setting) == runs.settings.end()) continue;
+    xs.insert(xs.end(), runs.xs.begin(), runs.xs.end());
+  }
+  if (xs.empty()) reject(fmt::format("'{}' takes no part in group '{}'", where.setting, where.group));
   if (where.x == place::largest || where.x == place::least) {
     return;
   }
-  if (where.x.empty() ? runs->xs.size() != 1 : std::ranges::find(runs->xs, where.x) == runs->xs.end()) {
+  if (where.x.empty() ? xs.size() != 1 : std::ranges::find(xs, where.x) == xs.end()) {
     reject(where.x.empty() ? fmt::format("a claim does not say which of the rows of '{}' it is about", where.group)
                            : fmt::format("group '{}' has no '{}'", where.group, where.x));
   }

@@ -280,6 +280,8 @@ std::optional<double> value_of(const compared_metric& metric, const measured_poi
     return std::nullopt;
   }
   const auto counted = [&](const std::string& name) {
+    if (row.at && row.at->time && std::ranges::find(time_counters, name) != time_counters.end())
+      return time_counted_as(name, row.at->time->all_ns, row.at->time->charged_ns, row.at->counted.idle_ns);
     return row.at ? static_cast<double>(counted_as(name, row.at->counted).value_or(0))
                   : static_cast<double>(*row.counters.*std::ranges::find(counters, name, &counter::name)->member);
   };

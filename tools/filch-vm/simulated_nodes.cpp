@@ -15,8 +15,8 @@ void require_nodes(const vm::machine_description& machine, int nodes) {
       nodes, machine.name));
 }
 
-void run_at_nodes(const vm::machine_description& machine, std::uint64_t seed, int threads, int nodes,
-                  const places::options& chosen, const std::function<void()>& main) {
+double run_at_nodes(const vm::machine_description& machine, std::uint64_t seed, int threads, int nodes,
+                    const places::options& chosen, const std::function<void()>& main) {
   vm::simulation simulated(machine, seed, threads, nodes);
   simulated.run([&] {
     vm::run_place(chosen, [&] {
@@ -24,6 +24,7 @@ void run_at_nodes(const vm::machine_description& machine, std::uint64_t seed, in
       return 0;
     });
   });
+  return simulated.charged_ns();
 }
 
 }  // namespace filch::cli

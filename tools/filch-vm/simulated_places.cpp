@@ -60,8 +60,9 @@ run_outcome run_places(const places_runs& row, std::uint64_t seed, const workloa
   run_outcome outcome;
   outcome.is_filch = true;
   try {
-    run_at_nodes(row.machine, seed, row.config.scheduler.workers + further_threads, row.places, options_of(row.config),
-                 [&] { run_here(choice, first, outcome); });
+    outcome.charged_ns = run_at_nodes(row.machine, seed, row.config.scheduler.workers + further_threads, row.places,
+                                      options_of(row.config), [&] { run_here(choice, first, outcome); });
+    outcome.charged_ns -= row.places * gather_ns;
   } catch (const std::exception& error) {
     store_text(message_of(error), outcome.error);
   }
@@ -106,11 +107,14 @@ bool simulate_places(const simulation_request& request, const places_request& pl
   for (const places_runs& row : all) {
     std::vector<double> seconds;
     places::counts counted{};
+    worker_time time;
     bool is_row_right = true;
     for (std::size_t job = row.first_job; job < row.first_job + seeds && is_row_right; ++job) {
       is_row_right = !report_error(choice, row, seed_of(job), outcomes[job]);
       seconds.push_back(outcomes[job].seconds);
       counted = sum_of(counted, outcomes[job].counted);
+      time.all_ns += 1e9 * outcomes[job].seconds * row.places * row.config.scheduler.workers;
+      time.charged_ns += outcomes[job].charged_ns;
     }
     if (!is_row_right) {
       is_right = false;
@@ -118,6 +122,7 @@ bool simulate_places(const simulation_request& request, const places_request& pl
     }
     rows.push_back(make_places_row(choice, tasks, row.config, row.places, seconds,
                                    outcomes[row.first_job].result.data(), counted));
+    rows.back().at->time = time;
     rows.back().simulated =
         simulated_on{request.machine.name, std::string{name_of(request.machine.data.numa)}, row.communication_factor};
   }

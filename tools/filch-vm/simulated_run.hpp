@@ -22,6 +22,7 @@ struct run_outcome {
   double seconds = 0;  ///< virtual
   statistics counters{};
   places::counts counted{};          ///< of workloads of places, over all of these
+  double charged_ns = 0;             ///< of these, work
   bench::computation computation{};  ///< of runner `analysed`
   bool is_filch = false;
   bool is_right = false;

@@ -18,7 +18,7 @@ struct places_counter {
   std::uint64_t places::counts::* member;
 };
 
-inline constexpr std::array<places_counter, 11> places_counters{{{"probes", &places::counts::probes},
+inline constexpr std::array<places_counter, 12> places_counters{{{"probes", &places::counts::probes},
                                                                  {"requests", &places::counts::requests},
                                                                  {"received", &places::counts::received},
                                                                  {"received_idle", &places::counts::received_idle},
@@ -28,7 +28,8 @@ inline constexpr std::array<places_counter, 11> places_counters{{{"probes", &pla
                                                                  {"tasks_sent", &places::counts::tasks_sent},
                                                                  {"failed_steals", &places::counts::failed_steals},
                                                                  {"cyclic_steals", &places::counts::cyclic_steals},
-                                                                 {"messages", &places::counts::messages}}};
+                                                                 {"messages", &places::counts::messages},
+                                                                 {"idle_ns", &places::counts::idle_ns}}};
 /// The other one, an array.
 inline constexpr std::string_view victims_counter = "victims";
 /// Names of its elements.
@@ -47,6 +48,17 @@ inline std::optional<std::uint64_t> counted_as(std::string_view name, const plac
                                   [&](const places_counter& each) { return each.name == name; });
   if (found == places_counters.end()) return std::nullopt;
   return of.*found->member;
+}
+
+/// What is known of simulated runs besides: of the time of all workers, what the program's work took, and what neither
+/// that nor idleness did.
+inline constexpr std::array<std::string_view, 3> time_counters{"worker_ns", "charged_ns", "overhead_ns"};
+
+/// By name, one of these.
+inline double time_counted_as(std::string_view name, double all_ns, double charged_ns, std::uint64_t idle_ns) {
+  if (name == time_counters[0]) return all_ns;
+  if (name == time_counters[1]) return charged_ns;
+  return all_ns - charged_ns - static_cast<double>(idle_ns);
 }
 
 inline places::counts sum_of(places::counts a, const places::counts& b) {

@@ -32,7 +32,8 @@ ordered_json machine_json(const topology& machine) {
           {"compiler", build_info::compiler}};
 }
 
-ordered_json places_counters_json(const places::counts& counted, std::size_t runs) {
+ordered_json places_counters_json(const run_at_places& at, std::size_t runs) {
+  const places::counts& counted = at.counted;
   const auto mean = [&](std::uint64_t sum) { return static_cast<double>(sum) / static_cast<double>(runs); };
   ordered_json result;
   for (const places_counter& each : places_counters) {
@@ -41,12 +42,18 @@ ordered_json places_counters_json(const places::counts& counted, std::size_t run
   for (const std::uint64_t phases : counted.victims) {
     result[victims_counter].push_back(mean(phases));
   }
+  if (at.time) {
+    for (const std::string_view name : time_counters) {
+      result[name] =
+          time_counted_as(name, at.time->all_ns, at.time->charged_ns, counted.idle_ns) / static_cast<double>(runs);
+    }
+  }
   return result;
 }
 
 ordered_json counters_json(const result_row& row) {
-  if (row.at) {
-    return places_counters_json(row.at->counted, row.runs);
+  if (row.at && row.config.runner == bench::runner::filch) {
+    return places_counters_json(*row.at, row.runs);
   }
   if (!row.counters) {
     return nullptr;
@@ -102,10 +109,12 @@ ordered_json row_json(const result_row& row) {
                     {"counters", counters_json(row)}};
   if (row.at) {
     json["places"] = row.at->places;
-    json["places_policy"] = row.at->config.policy;
-    json["places_communication"] = row.at->config.communication;
-    json["places_shipment"] = row.at->config.tasks_per_shipment;
-    json["places_cyclic_steals"] = row.at->config.cyclic_steals;
+    if (is_filch) {
+      json["places_policy"] = row.at->config.policy;
+      json["places_communication"] = row.at->config.communication;
+      json["places_shipment"] = row.at->config.tasks_per_shipment;
+      json["places_cyclic_steals"] = row.at->config.cyclic_steals;
+    }
   }
   if (row.simulated) {
     json["virtual_seconds"] = row.seconds_median;
@@ -191,9 +200,10 @@ std::string to_table(const topology& machine, const std::vector<result_row>& row
     }
     if (has_places) {
       cells.push_back(row.at ? std::to_string(row.at->places) : "-");
-      cells.push_back(row.at ? fmt::format("{}/{}/{}", row.at->config.policy, row.at->config.communication,
-                                           row.at->config.tasks_per_shipment)
-                             : "-");
+      const bool is_filch = row.at && row.config.runner == bench::runner::filch;
+      cells.push_back(is_filch ? fmt::format("{}/{}/{}", row.at->config.policy, row.at->config.communication,
+                                             row.at->config.tasks_per_shipment)
+                               : "-");
     }
     table.add_row(std::move(cells));
   }

@@ -42,7 +42,7 @@ result_row make_places_row(const workload_choice& choice, std::uint64_t tasks, c
           .ratio_interval = {none, none},
           .result = result,
           .counters = std::nullopt,
-          .at = run_at_places{places, config, counted, seconds}};
+          .at = run_at_places{.places = places, .config = config, .counted = counted, .seconds = seconds}};
 }
 
 }  // namespace filch::cli

@@ -35,11 +35,18 @@ struct simulated_on {
   std::optional<computation_bound> bounded{};  ///< if that was asked for
 };
 
+/// What the workers of all places did on the virtual machine, in nanoseconds; sums over runs and workers.
+struct worker_time {
+  double all_ns = 0;
+  double charged_ns = 0;  ///< of this, the program's work
+};
+
 /// Where a row of a workload of places was run; the row's `config` is that of each place's scheduler.
 struct run_at_places {
   int places;
   places_configuration config;
-  places::counts counted{};       ///< sums over all runs and places
+  places::counts counted{};  ///< sums over all runs and places
+  std::optional<worker_time> time{};
   std::vector<double> seconds{};  ///< of each run
 };
 

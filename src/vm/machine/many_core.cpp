@@ -616,6 +616,7 @@ double many_core::slowdown(std::uint32_t core) const noexcept {
 
 void many_core::charge(double ns) {
   if (running_ == nullptr) return;
+  charged_ns_ += ns;
   keep_lead();
   running_->clock += from_ns(here_->busy_threads.empty() ? ns : ns * slowdown(running_->core));
   keep_lead();  // here, not at what comes after it: an interrupt finds the thread in the middle of this work

@@ -94,6 +94,8 @@ class many_core final : public world {
   [[nodiscard]] int processors() override;
   [[nodiscard]] std::vector<hardware_thread> hardware() override;
   void charge(double ns) override;
+  /// All that was charged, by whom ever.
+  [[nodiscard]] double charged_ns() const noexcept { return charged_ns_; }
   void touch(const void* at, std::size_t bytes, bool writes) override;
   [[nodiscard]] double price(const char* work) override;
   void allocated(const void* at, std::size_t bytes) override;
@@ -177,6 +179,7 @@ class many_core final : public world {
   picoseconds slice_end_ = never;      // until then it goes on, unless it wants to know
   picoseconds horizon_ = never;        // how far the thread that runs may go before others have to
   std::size_t programs_ = 0;           // that have not returned
+  double charged_ns_ = 0;
   virtual_thread* running_ = nullptr;  // null: the program around
   std::deque<mutex_waiter> mutex_waiters_;
   std::exception_ptr error_;

@@ -14,6 +14,7 @@ simulation::simulation(const machine_description& machine, std::uint64_t seed, i
 simulation::~simulation() = default;
 
 void simulation::run(std::function<void()> program) { world_->run(std::move(program)); }
+double simulation::charged_ns() const { return world_->charged_ns(); }
 
 double now_s() {
   const many_core* const world = many_core::current();

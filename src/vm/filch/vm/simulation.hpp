@@ -35,6 +35,10 @@ class simulation {
   /// std::runtime_error when it deadlocks or overflows a stack, or when nodes share memory.
   void run(std::function<void()> program);
 
+  /// Nanoseconds of work that the program has charged so far, at all nodes (filch/vm.hpp); what touched data costs is not
+  /// in it.
+  [[nodiscard]] double charged_ns() const;
+
  private:
   std::unique_ptr<platform::vm::many_core> world_;
 };
