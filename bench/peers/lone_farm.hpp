@@ -12,9 +12,6 @@ namespace filch::bench {
 
 class lone_farm final : public task_farm {
  public:
-  [[nodiscard]] int rank() const override { return 0; }
-  [[nodiscard]] int processes() const override { return 1; }
-
   void run(task_bytes first, const body& run) override {
     tasks_.begin(first.size());
     tasks_.add(first);

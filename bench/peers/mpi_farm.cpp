@@ -113,6 +113,7 @@ void mpi_farm::send(int to, int kind, task_bytes tasks) {
 }
 
 void mpi_farm::combine(std::span<std::uint64_t> sums, std::span<double> maxima) {
+  MPI_Barrier(all_);  // reductions of nothing need not wait
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, all_);
   MPI_Allreduce(MPI_IN_PLACE, maxima.data(), static_cast<int>(maxima.size()), MPI_DOUBLE, MPI_MAX, all_);
 }

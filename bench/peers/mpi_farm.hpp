@@ -28,8 +28,6 @@ class mpi_farm final : public task_farm {
   mpi_farm(const mpi_farm&) = delete;
   mpi_farm& operator=(const mpi_farm&) = delete;
 
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int processes() const override { return processes_; }
   void run(task_bytes first, const body& run) override;
   void add(task_bytes task) override;
   void combine(std::span<std::uint64_t> sums, std::span<double> maxima) override;

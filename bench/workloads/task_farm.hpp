@@ -2,7 +2,6 @@
 // kernels are those of the places; what differs is how tasks come to a process that has none.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,17 +21,14 @@ class task_farm {
   task_farm(const task_farm&) = delete;
   task_farm& operator=(const task_farm&) = delete;
 
-  [[nodiscard]] virtual int rank() const = 0;
-  [[nodiscard]] virtual int processes() const = 0;
-
-  /// All processes call it. Calls `run` with `first`, which is that of rank 0, and with all tasks that are added
+  /// All processes call it. Calls `run` with `first`, the same at each but run by one, and with all tasks that are added
   /// meanwhile, each at some process; returns when there are none left. All tasks have the size of `first`.
   virtual void run(task_bytes first, const body& run) = 0;
 
   /// A task adds another one.
   virtual void add(task_bytes task) = 0;
 
-  /// All processes call it, and get the sums and the largest values over all of them.
+  /// All processes call it, wait for each other, and get the sums and the largest values over all of them.
   virtual void combine(std::span<std::uint64_t> sums, std::span<double> maxima) = 0;
 };
 

@@ -21,8 +21,8 @@ namespace filch::bench {
 /// On what a kernel runs. `serial` is the same source with its forks replaced by plain calls. oneTBB's four ways of
 /// splitting loops (auto, simple, static, affinity) count as runners of their own; without loops they are one and the
 /// same. `openmp` has tasks; `openmp_static` and `openmp_dynamic` have worksharing loops, and run everything else
-/// serially. `mpi` has processes, a master and its workers: workloads of places that have tasks. `analysed` runs serially on the virtual machine and measures the computation itself
-/// (bench/vm/analysing_peer.hpp).
+/// serially. `mpi` has processes, a master and its workers, for workloads of places (instance::run_on). `analysed` runs
+/// serially on the virtual machine and measures the computation itself (bench/vm/analysing_peer.hpp).
 enum class runner {
   serial,
   filch,

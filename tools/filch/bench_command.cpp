@@ -40,8 +40,9 @@ a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FI
 FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS, FILCH_INTERRUPT_EVERY_NS, FILCH_PINNING, FILCH_PLACES_POLICY,
 FILCH_PLACES_COMMUNICATION and FILCH_PLACES_SHIPMENT hold where an option is left out.
 
-Workloads of places (uts_places, nqueens_places, stencil_places) run at one place, or at those that mpirun starts. Times are those of the
-slowest place, and are compared with no serial run. --peer mpi hands out their tasks from process 0, which runs none. --policy, --join, --loop and --workers are those of each place.
+Workloads of places (uts_places, nqueens_places, stencil_places) run at one place, or at those that mpirun starts. Times
+are those of the slowest place, and are compared with no serial run. --policy, --join, --loop and --workers are those of
+each place. --peer mpi hands out their tasks from process 0, which runs none unless it is alone.
 
 Examples:
   filch bench                                      every workload at its default size

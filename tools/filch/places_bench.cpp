@@ -45,7 +45,8 @@ places_run run_on_farm(bench::instance& instance, bench::task_farm& farm) {
   farm.combine({}, {});
   const clock::time_point start = clock::now();
   instance.run_on(farm);
-  std::array seconds{std::chrono::duration<double>(clock::now() - start).count()};
+  const std::chrono::duration<double> elapsed = clock::now() - start;
+  std::array seconds{std::max(elapsed.count(), 1e-9)};  // as time_run() has it
   farm.combine({}, seconds);
   return {seconds.front(), 1};
 }
