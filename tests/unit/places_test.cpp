@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -25,6 +26,7 @@
 
 #include "places/memory_network.hpp"
 #include "places/place.hpp"
+#include "places/protocol_table.hpp"
 
 namespace filch {
 namespace {
@@ -387,6 +389,51 @@ TEST(places_baseline, answers_a_late_thief_outside_of_a_finish) {
     thiefs->board().unlock(0);
     EXPECT_EQ(thiefs->board().try_lock(0), true);
   }
+}
+
+// Of no size; its bytes are none.
+const detail::places::closure_type nothing{.room = 0,
+                                           .run = [](detail::places::task_record&) {},
+                                           .write = [](const detail::places::task_record&, std::vector<std::byte>&) {},
+                                           .read = [](detail::places::task_record&, std::span<const std::byte>) {},
+                                           .drop = [](detail::places::task_record&) noexcept {}};
+
+// As a victim of success_only, which serves its thieves later, it keeps what its own idle workers are about to find.
+TEST(places_baseline, refuses_while_a_worker_is_idle) {
+  using namespace detail::places;
+  memory_hub hub(2);
+  const auto victims = hub.connect(0);
+  const auto thiefs = hub.connect(1);
+  export_rings rings(1, [] {});
+  record_pools records(1);
+  int idle = 1;
+  steal_site site(
+      *victims, rings, records,
+      {.tasks_per_shipment = 2, .threshold = 0, .idle_workers = 1, .attempts = 1, .cyclic_steals = true},
+      [&idle] { return idle; }, 1);
+  const auto protocol = make_protocol("baseline", site);
+  for (int i = 0; i < 3; ++i) {
+    task_record& r = records.get(records.of_network(), 0);
+    r.type.store(&nothing);
+    rings.arrived(r);
+  }
+  const auto asked = [&] {
+    thiefs->board().set_thief(0);
+    protocol->step(false);
+    message answer;
+    EXPECT_TRUE(thiefs->receive(answer));
+    return answer.kind;
+  };
+  EXPECT_EQ(asked(), message_kind::no_tasks);
+  EXPECT_EQ(rings.tasks(), 3);
+  idle = 0;
+  EXPECT_EQ(asked(), message_kind::tasks);
+  EXPECT_EQ(rings.tasks(), 1);
+  EXPECT_EQ(asked(), message_kind::tasks);
+  EXPECT_EQ(asked(), message_kind::no_tasks);
+  EXPECT_EQ(site.counted.received, 4U);
+  EXPECT_EQ(site.counted.received_idle, 1U);
+  EXPECT_EQ(site.counted.tasks_sent, 3U);
 }
 
 std::vector<set_up> all_set_ups() {
