@@ -1,12 +1,14 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <CLI/App.hpp>
@@ -23,9 +25,15 @@ namespace filch::cli {
 
 namespace {
 
-// Of processes that were started together and do the same, one says what is wrong.
+// Of processes that were started together and do the same, one says what is wrong. Launchers end all when one ends, and the
+// others may have no way to talk to it: they are not to be first, as in filch::places::run.
 int fail(int status, std::string_view message) {
-  if (!is_follower()) print_error(message);
+  constexpr std::chrono::seconds time_for_the_line{1};
+  if (is_follower()) {
+    std::this_thread::sleep_for(time_for_the_line);
+  } else {
+    print_error(message);
+  }
   return status;
 }
 
