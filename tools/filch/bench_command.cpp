@@ -63,11 +63,15 @@ struct contestants {
   std::vector<std::unique_ptr<executor>> others{};
 };
 
+std::vector<bench::runner> peers_of(const CLI::App& app) {
+  const std::optional<std::string> text = value_of(app, "--peer");
+  return text ? peer_runners(*text) : std::vector<bench::runner>{};
+}
+
 contestants make_contestants(const CLI::App& app) {
   const filch_settings settings = settings_of(app);
   const std::vector<configuration> configurations = filch_configurations(settings);
-  const std::optional<std::string> peers = value_of(app, "--peer");
-  const std::vector<bench::runner> runners = peers ? peer_runners(*peers) : std::vector<bench::runner>{};
+  const std::vector<bench::runner> runners = peers_of(app);
 
   contestants result;
   for (const configuration& config : configurations) {
@@ -130,10 +134,8 @@ void require_runs(bench::runner peer, const std::vector<workload_choice>& choice
 // With the peer of places, if that was asked for and runs the workload.
 std::vector<places_configuration> with_peer(const CLI::App& app, const workload_choice& choice,
                                             std::vector<places_configuration> configurations) {
-  const std::optional<std::string> text = value_of(app, "--peer");
-  const std::vector<bench::runner> peers = text ? peer_runners(*text) : std::vector<bench::runner>{};
-  const bool has_peer = std::ranges::find(peers, bench::runner::mpi) != peers.end();
-  if (has_peer && choice.workload->has_farm) {
+  const std::vector<bench::runner> peers = peers_of(app);
+  if (std::ranges::find(peers, bench::runner::mpi) != peers.end() && choice.workload->has_farm) {
     configurations.push_back({.scheduler = {.runner = bench::runner::mpi}});
   }
   return configurations;
@@ -149,8 +151,8 @@ void require_sense(const CLI::App& app, const std::vector<workload_choice>& choi
                     *value_of(app, *option)));
   }
   const bool is_named = app.get_option("workload")->count() != 0;
-  if (const auto peers = value_of(app, "--peer"); peers && is_named) {
-    for (const bench::runner peer : peer_runners(*peers)) require_runs(peer, choices);
+  if (is_named) {
+    for (const bench::runner peer : peers_of(app)) require_runs(peer, choices);
   }
   if (places != nullptr && places->places() > 1 && needs_none != choices.end()) {
     throw std::invalid_argument(fmt::format(
