@@ -4,15 +4,20 @@
 // sizes itself by the clock, and cuts off a part only when a worker without work asks. No grain has to be given.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <filch/blocked_range.hpp>
+#include <filch/detail/bit_shape.hpp>
+#include <filch/detail/landmarks.hpp>
 #include <filch/detail/loop_blocks.hpp>
 #include <filch/detail/run_loop.hpp>
 #include <filch/detail/shapes.hpp>
@@ -43,7 +48,15 @@ void run_halves(Range range, Body& body, const std::stop_token* stop) {
 
 template <class First, class Last, class Body>
 loop_status run_interval(First first, Last last, Body& body, splitting how, const std::stop_token* stop) {
-  return run_loop(block_of(shape_of(first, last), body), how, stop);
+  if constexpr (std::same_as<First, bit_iterator> && std::same_as<Last, bit_iterator>) {
+    const bit_shape shape(first, last);
+    const std::uint64_t least = shape.indivisible();
+    how.grain = (std::max<std::size_t>(1, how.grain) + least - 1) / least * least;
+    return run_loop(block_of(shape, body), how, stop);
+  } else {
+    return with_shape(std::move(first), std::move(last),
+                      [&](const auto& shape) { return run_loop(block_of(shape, body), how, stop); });
+  }
 }
 
 template <class Range, class Body>
@@ -59,13 +72,16 @@ loop_status run_range(const Range& range, Body& body, splitting how, const std::
 
 }  // namespace detail
 
-/// Calls body(i) for every i in [first, last), or, for random-access iterators, body(*i). Returns when all have run.
+/// Calls body(i) for every i in [first, last), or, for iterators, body(*i). Returns when all have run.
 ///
 /// A loop may be inside of another one, of a task, or of a thread that is no worker.
 ///
 /// @param first, last  bounds; an empty loop when not first < last. Any integers, also beyond 32 bits. (A negative one
-///              beside an unsigned one of 64 bits throws std::invalid_argument.)
-/// @param body  copied at will if it is small and trivially copyable, otherwise called where it is, by several threads
+///              beside an unsigned one of 64 bits throws std::invalid_argument.) Or iterators that can be gone through
+///              more than once, and a sentinel: without random access (lists, maps, filters) the caller first walks from
+///              first to last, and remembers at most 8,192 of them. Elements of std::vector<bool> are changed in whole
+///              words, at most 64 of them by one worker.
+/// @param body  anything that can be called with std::invoke, also a pointer to a member; copied at will if it is small and trivially copyable, otherwise called where it is, by several threads
 ///              at the same time.
 /// @param how   how to split the loop; by default as the scheduler says (options::loop).
 /// @throws what an iteration throws; of several, what the lowest one throws. Those below it all run; others may be
@@ -84,9 +100,25 @@ void parallel_for(First first, Last last, Body&& body, splitting how = {}) {
 template <class First, class Last, class Body>
   requires detail::loop_bounds<First, Last>
 void parallel_for(First first, Last last, Body&& body, weights hints) {
-  const auto shape = detail::shape_of(first, last);
-  const detail::weight_sums sums(shape, hints);
-  detail::run_loop(detail::block_of(shape, body), {}, nullptr, &sums);
+  detail::with_shape(first, last, [&](const auto& shape) {
+    const detail::weight_sums sums(shape, hints);
+    if constexpr (std::same_as<First, detail::bit_iterator>) {
+      detail::run_interval(first, last, body, {}, nullptr);
+    } else {
+      detail::run_loop(detail::block_of(shape, body), {}, nullptr, &sums);
+    }
+  });
+}
+
+/// The same for everything in a container, an array, or a view, as a range-based for loop goes through it. If the items are
+/// made anew for each look at them (a view), body gets what that loop would.
+template <detail::iterable Range, class Body>
+void parallel_for(Range&& range, Body&& body, splitting how = {}) {
+  parallel_for(std::begin(range), std::end(range), body, how);
+}
+template <detail::iterable Range, class Body>
+void parallel_for(Range&& range, Body&& body, weights hints) {
+  parallel_for(std::begin(range), std::end(range), body, hints);
 }
 
 /// The same for every `step`-th integer: first, first + step, and so on, below last.
@@ -134,6 +166,10 @@ template <class First, class Last, class Body>
   requires detail::loop_bounds<First, Last>
 loop_status parallel_for(First first, Last last, Body&& body, splitting how, const std::stop_token& stop) {
   return detail::run_interval(first, last, body, how, &stop);
+}
+template <detail::iterable Range, class Body>
+loop_status parallel_for(Range&& range, Body&& body, splitting how, const std::stop_token& stop) {
+  return parallel_for(std::begin(range), std::end(range), body, how, stop);
 }
 template <splittable_range Range, class Body>
 loop_status parallel_for(const Range& range, Body&& body, splitting how, const std::stop_token& stop) {

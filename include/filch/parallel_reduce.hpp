@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include <filch/blocked_range.hpp>
+#include <filch/detail/landmarks.hpp>
 #include <filch/detail/loop_blocks.hpp>
 #include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/run_loop.hpp>
@@ -97,12 +99,15 @@ struct item_sums {
     T sum = one(low);
     if (low + 1 == high) return sum;
     std::uint64_t failed = low;
-    shape.visit(low + 1, high, failed, [&](auto place) { sum = combine(std::move(sum), at(place)); });
+    shape.visit(low + 1, high, failed,
+                [&](const typename Shape::place& place) { sum = combine(std::move(sum), at(place)); });
     return sum;
   }
 
  private:
-  [[nodiscard, gnu::always_inline]] T at(typename Shape::place place) const { return held.get()(shape.item(place)); }
+  [[nodiscard, gnu::always_inline]] T at(const typename Shape::place& place) const {
+    return std::invoke(held.get(), shape.item(place));
+  }
 };
 
 /// The values of a loop over parts of a range.
@@ -154,17 +159,15 @@ T reduce_parts(const Shape& shape, std::uint64_t grain, const T& identity, const
 }
 
 /// Single items.
-template <class T, class First, class Last, class Value, class Combine>
-[[gnu::always_inline]] inline T reduce_items(First first, Last last, const T& init, const Value& value,
+template <class T, class Shape, class Value, class Combine>
+[[gnu::always_inline]] inline T reduce_items(const Shape& shape, const T& init, const Value& value,
                                              const Combine& combine, std::size_t grain, const weight_sums* hints) {
-  const std::uint64_t n = shape_of(first, last).size();
+  const std::uint64_t n = shape.size();
   if (n == 0) return init;
-  using shape = decltype(shape_of(first, last));
-  using held = held_body<const Value, by_value<Value, decltype(std::declval<shape>().item(0))>>;
-  using sums = item_sums<T, shape, held, Combine>;
+  using held = held_body<const Value, by_value<Value, typename Shape::item_type>>;
+  using sums = item_sums<T, Shape, held, Combine>;
   return combine(T(init),
-                 reduce_iterations<T>(
-                     n, grain, [&] { return sums{shape_of(first, last), held(value), combine}; }, combine, hints));
+                 reduce_iterations<T>(n, grain, [&] { return sums{shape, held(value), combine}; }, combine, hints));
 }
 
 /// Any splittable range: the tree is that of its halves.
@@ -212,27 +215,43 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
   return detail::reduce_parts<T>(shape, detail::grain_of(range), identity, body, combine, &sums);
 }
 
-/// Combines `init` and value(i) for every i in [first, last), or value(*i) for random-access iterators.
+/// Combines `init` and value(i) for every i in [first, last), or value(*i) for iterators.
 ///
+/// @param first, last, value  as first, last and body of parallel_for.
 /// @param grain  iterations that are combined one after the other; 0: 1/2048 of all, rounded up.
 /// The rest as above.
 template <class First, class Last, class T, class Value, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>
 [[gnu::always_inline]] inline T parallel_reduce(First first, Last last, const T& init, const Value& value,
                                                 const Combine& combine = {}, std::size_t grain = 0) {
-  return detail::reduce_items<T>(first, last, init, value, combine, grain, nullptr);
+  return detail::with_shape(std::move(first), std::move(last), [&](const auto& shape) -> T {
+    return detail::reduce_items<T>(shape, init, value, combine, grain, nullptr);
+  });
 }
 /// The same with hints of how much work the iterations do; as for parallel_for.
 template <class First, class Last, class T, class Value, class Combine>
   requires detail::loop_bounds<First, Last>
 T parallel_reduce(First first, Last last, const T& init, const Value& value, const Combine& combine, weights hints) {
-  const detail::weight_sums sums(detail::shape_of(first, last), hints);
-  return detail::reduce_items<T>(first, last, init, value, combine, 0, &sums);
+  return detail::with_shape(std::move(first), std::move(last), [&](const auto& shape) -> T {
+    const detail::weight_sums sums(shape, hints);
+    return detail::reduce_items<T>(shape, init, value, combine, 0, &sums);
+  });
 }
 template <class First, class Last, class T, class Value>
   requires detail::loop_bounds<First, Last>
 T parallel_reduce(First first, Last last, const T& init, const Value& value, weights hints) {
   return parallel_reduce(first, last, init, value, std::plus<>(), hints);
+}
+
+/// The same for everything in a container, an array, or a view.
+template <detail::iterable Range, class T, class Value, class Combine = std::plus<>>
+T parallel_reduce(Range&& range, const T& init, const Value& value, const Combine& combine = {},
+                  std::size_t grain = 0) {
+  return parallel_reduce(std::begin(range), std::end(range), init, value, combine, grain);
+}
+template <detail::iterable Range, class T, class Value, class Combine>
+T parallel_reduce(Range&& range, const T& init, const Value& value, const Combine& combine, weights hints) {
+  return parallel_reduce(std::begin(range), std::end(range), init, value, combine, hints);
 }
 
 }  // namespace filch

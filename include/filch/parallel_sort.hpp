@@ -82,4 +82,16 @@ void parallel_stable_sort(Iterator first, Iterator last, const Compare& less = {
   });
 }
 
+/// The same for all elements of a container, an array, or a view.
+template <class Range, class Compare = std::less<>>
+  requires detail::sortable_iterator<decltype(std::begin(std::declval<Range&>()))>
+void parallel_sort(Range&& range, const Compare& less = {}) {
+  parallel_sort(std::begin(range), std::end(range), less);
+}
+template <class Range, class Compare = std::less<>>
+  requires detail::sortable_iterator<decltype(std::begin(std::declval<Range&>()))>
+void parallel_stable_sort(Range&& range, const Compare& less = {}) {
+  parallel_stable_sort(std::begin(range), std::end(range), less);
+}
+
 }  // namespace filch

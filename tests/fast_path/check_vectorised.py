@@ -22,12 +22,13 @@ def functions(path: str) -> dict[str, str]:
 def main() -> None:
     code = functions(sys.argv[1])
     failed = False
-    for body, instruction in WANTED.items():
-        for index in TYPES:
-            mine = [text for name, text in code.items() if f"::{body}<{index}>" in name]
-            packed = sum(len(re.findall(instruction, text)) for text in mine)
-            print(f"{body}<{index}>: {packed} packed instructions in {len(mine)} functions")
-            failed |= packed == 0
+    wanted = {f"::{body}<{index}>": what for body, what in WANTED.items() for index in TYPES}
+    wanted["::scale>"] = WANTED["scale_by"]  # over iterators
+    for body, instruction in wanted.items():
+        mine = [text for name, text in code.items() if body in name]
+        packed = sum(len(re.findall(instruction, text)) for text in mine)
+        print(f"{body}: {packed} packed instructions in {len(mine)} functions")
+        failed |= packed == 0
     sys.exit(failed)
 
 

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include <filch/filch.hpp>
 
@@ -27,7 +28,13 @@ struct value_by {
   int operator()(Index i) const { return y[i]; }
 };
 
+struct scale {
+  void operator()(float& y) const { y = y * 0.5F + 1.0F; }
+};
+
 }  // namespace
+
+void run_with_iterators(std::vector<float>& y) { filch::parallel_for(y.begin(), y.end(), scale{}); }
 
 template <class Index>
 int run_with(Index n, float* y, const int* z) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -45,17 +46,17 @@ struct no_values {
 template <class Shape, class Body>
 struct item_block {
   Shape shape;
-  using held_type = held_body<Body, by_value<Body, decltype(std::declval<Shape>().item(0))>>;
+  using held_type = held_body<Body, by_value<Body, typename Shape::item_type>>;
   held_type held;
 
   using values = no_values;
 
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 
-  void run_one(std::uint64_t i, no_values& /*none*/) const { held.get()(shape.item(shape.place_of(i))); }
+  void run_one(std::uint64_t i, no_values& /*none*/) const { std::invoke(held.get(), shape.item(shape.place_of(i))); }
   /// Runs [low, high). `at`: the number in progress, for whoever has to know which one threw.
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& /*none*/) const {
-    shape.visit(low, high, at, [this](auto place) { held.get()(shape.item(place)); });
+    shape.visit(low, high, at, [this](auto place) { std::invoke(held.get(), shape.item(place)); });
   }
   /// An interval whose values were gathered is over.
   void end(worker_core& /*w*/, std::uint64_t /*end*/, no_values& /*none*/) const noexcept {}
@@ -86,7 +87,7 @@ struct range_block {
 
 template <class Shape, class Body>
 auto block_of(const Shape& shape, Body& body) {
-  if constexpr (requires { shape.item(0); }) {
+  if constexpr (requires { typename Shape::item_type; }) {
     using block = item_block<Shape, Body>;
     return block{shape, typename block::held_type(body)};
   } else {

@@ -21,10 +21,12 @@ constexpr bool is_lazy(loop_kind kind) noexcept {
          kind == loop_kind::lazy_breadth;
 }
 
-/// Runs a chunk. A function of its own, with a copy of the block: in it the compiler sees a plain loop over locals.
+/// Runs a chunk. A function of its own, with a copy of the block: in it the compiler sees a plain loop over locals. Aligned,
+/// because otherwise it is the linker's luck how a loop of a few instructions lies: 95 or 160 ns for 1,000 floats on AMD
+/// Zen 3.
 template <class Block>
-[[gnu::noinline]] void run_chunk(const Block& of, std::uint64_t low, std::uint64_t high, std::uint64_t& at,
-                                 typename Block::values& values) {
+[[gnu::noinline, gnu::aligned(64)]] void run_chunk(const Block& of, std::uint64_t low, std::uint64_t high,
+                                                   std::uint64_t& at, typename Block::values& values) {
   const Block block = of;
   block.run(low, high, at, values);
 }

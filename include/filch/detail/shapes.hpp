@@ -29,8 +29,8 @@ struct unit_step {
   }
 };
 
-/// Integers, a fixed step apart, or random-access iterators.
-template <class Value, class Step>
+/// Integers, a fixed step apart.
+template <std::integral Value, class Step>
 class index_shape {
  public:
   index_shape(Value first, Step step, std::uint64_t n) : first_(first), step_(step), n_(n) {}
@@ -42,26 +42,17 @@ class index_shape {
   [[nodiscard]] std::uint64_t outermost() const noexcept { return n_; }
   [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
 
-  /// Where the numbers are counted: integers in the user's own type, as a serial loop would. One that is computed from
-  /// its number may wrap around, as far as the compiler knows, and loops over such integers are not vectorised.
-  using place = std::conditional_t<std::integral<Value>, Value, std::uint64_t>;
+  /// Of shapes of single items: where the numbers are counted, and what a body is called with. Integers are counted in the
+  /// user's own type, as a serial loop would. One that is computed from its number may wrap around, as far as the compiler
+  /// knows, and loops over such integers are not vectorised.
+  using place = Value;
+  using item_type = Value;
 
   [[nodiscard]] place place_of(std::uint64_t i) const noexcept {
-    if constexpr (std::integral<Value>) {
-      return static_cast<Value>(static_cast<number>(
-          static_cast<number>(first_) + static_cast<number>(static_cast<number>(i) * static_cast<number>(step_))));
-    } else {
-      return i;
-    }
+    return static_cast<Value>(static_cast<number>(
+        static_cast<number>(first_) + static_cast<number>(static_cast<number>(i) * static_cast<number>(step_))));
   }
-  /// What the body is called with: the integer, or what the iterator points to.
-  [[nodiscard]] decltype(auto) item(place p) const {
-    if constexpr (std::integral<Value>) {
-      return Value(p);
-    } else {
-      return first_[static_cast<std::iter_difference_t<Value>>(p)];
-    }
-  }
+  [[nodiscard]] Value item(place p) const noexcept { return p; }
   /// Calls visit(place) for the numbers [low, high), low < high, one after the other. `at`: which one was in progress
   /// when that throws.
   template <class Visit>
@@ -90,7 +81,44 @@ class index_shape {
   using number = std::make_unsigned_t<place>;
 
   Value first_;
-  [[no_unique_address]] Step step_;  // integers only; a constant 1 where none was given
+  [[no_unique_address]] Step step_;  // a constant 1 where none was given
+  std::uint64_t n_;
+};
+
+/// What random-access iterators point to. They are counted as a serial loop would: to find an element by its number may
+/// cost more than to go on to the next (std::deque).
+template <std::random_access_iterator Iterator>
+class iterator_shape {
+ public:
+  iterator_shape(Iterator first, std::uint64_t n) : first_(std::move(first)), n_(n) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return n_; }
+  static constexpr const char* items = "iterations";
+  [[nodiscard]] std::uint64_t outermost() const noexcept { return n_; }
+  [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
+
+  using place = Iterator;
+  using item_type = std::iter_reference_t<Iterator>;
+
+  [[nodiscard]] place place_of(std::uint64_t i) const {
+    return first_ + static_cast<std::iter_difference_t<Iterator>>(i);
+  }
+  [[nodiscard]] item_type item(const place& p) const { return *p; }
+  template <class Visit>
+  [[gnu::always_inline]] void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at,
+                                    const Visit& visit) const {
+    const place first = place_of(low);
+    place p = first;
+    try {
+      for (const place last = place_of(high); p != last; ++p) visit(p);
+    } catch (...) {
+      at = low + static_cast<std::uint64_t>(p - first);
+      throw;
+    }
+  }
+
+ private:
+  Iterator first_;
   std::uint64_t n_;
 };
 
@@ -218,7 +246,15 @@ class cuboid_shape {
 
 template <class First, class Last>
 concept loop_bounds =
-    (std::integral<First> && std::integral<Last>) || (std::random_access_iterator<First> && std::same_as<First, Last>);
+    (std::integral<First> && std::integral<Last>) || (std::input_iterator<First> && std::sentinel_for<Last, First>);
+
+/// Anything that a range-based for loop takes and that is no range of filch's: containers, arrays, views.
+template <class Range>
+concept iterable = !splittable_range<std::remove_cvref_t<Range>> && requires(Range& range) {
+  { std::begin(range) } -> std::input_iterator;
+  std::end(range);
+  requires std::sentinel_for<decltype(std::end(range)), decltype(std::begin(range))>;
+};
 
 /// The type that both bounds of a loop are turned into.
 template <class First, class Last>
@@ -243,11 +279,16 @@ Value converted_bound(Bound bound) {
 }
 
 /// The shape of a range that is known; other ranges have none.
-template <class First, class Last>
+template <std::integral First, std::integral Last>
 auto shape_of(First first, Last last) {
   using value = typename bound_of<First, Last>::type;
   const blocked_range<value> range(converted_bound<value>(first), converted_bound<value>(last));
   return index_shape<value, unit_step>(range.begin(), unit_step{}, range.size());
+}
+template <std::random_access_iterator First, std::sized_sentinel_for<First> Last>
+auto shape_of(First first, Last last) {
+  const auto n = last - first;
+  return iterator_shape<First>(std::move(first), n > 0 ? static_cast<std::uint64_t>(n) : 0);
 }
 template <class Value>
 auto shape_of(const blocked_range<Value>& range) {
