@@ -131,7 +131,7 @@ class sph_instance final : public instance {
             [this](const node& leaf) { pair_price.done(static_cast<double>(fluid_->compute_matter(leaf, found_))); });
         for_leaves<Peer>([this](const node& leaf) {
           pair_price.done(static_cast<double>(fluid_->compute_forces(leaf, found_)));
-          if (has_map_) owners_[leaf.leaf] = std::max(0, this_worker());
+          if (has_map_) owners_[leaf.leaf] = std::max(0, this_worker().index);
         });
       }
     });

@@ -4,10 +4,12 @@
 #include <filch/adaptive.hpp>
 #include <filch/bag.hpp>
 #include <filch/blocked_range.hpp>
+#include <filch/blocking.hpp>
 #include <filch/combinations.hpp>
 #include <filch/feeder.hpp>
 #include <filch/for_each_dynamic.hpp>
 #include <filch/fork_join.hpp>
+#include <filch/future.hpp>
 #include <filch/loop.hpp>
 #include <filch/parallel_for.hpp>
 #include <filch/parallel_invoke.hpp>
@@ -22,3 +24,4 @@
 #include <filch/topology.hpp>
 #include <filch/unit.hpp>
 #include <filch/work_bag.hpp>
+#include <filch/worker_local.hpp>

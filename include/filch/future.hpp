@@ -1,23 +1,35 @@
 // promise and future: a value that is there later, and tasks that wait for it without holding a worker.
 //
-// Nobody blocks: what waits for futures is a task that begins when they are ready (filch/places.hpp, async_await). The
-// data-driven futures of Habanero (Tasirlar and Sarkar, ICPP 2011).
+// What waits for futures is mostly a task that begins when they are ready: then(), and async_await of filch/places.hpp. The
+// data-driven futures of Habanero (Tasirlar and Sarkar, ICPP 2011). wait() is for who has nothing else to do.
 #pragma once
 
 #include <atomic>
+#include <concepts>
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <filch/config.hpp>
+#include <filch/detail/background_task.hpp>
 #include <filch/platform/memory.hpp>
 #include <filch/unit.hpp>
 
 namespace filch {
 
 namespace detail {
+
+class future_base;
+
+/// Returns when it is ready; helps with the task that makes it ready, if there is one.
+FILCH_API void wait_until_ready(future_base& f);
 
 /// Somebody who is told when a future is ready; once, by whoever makes it ready.
 struct future_waiter {
@@ -28,7 +40,8 @@ struct future_waiter {
 /// Ready or not, and who waits.
 class future_base {
  public:
-  future_base() = default;
+  /// `maker`: the task that will make it ready; null: whoever has the promise.
+  explicit future_base(background_task* maker) noexcept : maker_(maker) {}
   future_base(const future_base&) = delete;
   future_base& operator=(const future_base&) = delete;
 
@@ -36,6 +49,7 @@ class future_base {
     // [FU1] acquire: the value, from [FU2].
     return waiters_.load(std::memory_order_acquire) == ready_mark();
   }
+  [[nodiscard]] background_task* maker() const noexcept { return maker_; }
   /// False: it is ready already, and the waiter will not be told.
   [[nodiscard]] bool add(future_waiter& w) noexcept {
     future_waiter* newest = waiters_.load(std::memory_order_acquire);  // [FU1]
@@ -64,11 +78,14 @@ class future_base {
 
   platform::atomic<future_waiter*> waiters_{nullptr};
   future_waiter mark_;
+  background_task* const maker_;
 };
 
 template <class T>
-class future_state final : public future_base {
+class future_state : public future_base {
  public:
+  explicit future_state(background_task* maker = nullptr) noexcept : future_base(maker) {}
+
   template <class... Args>
   void put(Args&&... args) {
     value_.emplace(std::forward<Args>(args)...);
@@ -78,8 +95,10 @@ class future_state final : public future_base {
     error_ = std::move(error);
     make_ready();
   }
-  [[nodiscard]] const T& get() const {
-    if (!is_ready()) throw std::logic_error("filch: get() of a future that is not ready; wait for it by async_await");
+  /// Of one that is ready; null: it has a value.
+  [[nodiscard]] std::exception_ptr error() const noexcept { return error_; }
+  [[nodiscard]] const T& get() {
+    wait_until_ready(*this);
     if (error_ != nullptr) std::rethrow_exception(error_);
     return *value_;
   }
@@ -87,6 +106,98 @@ class future_state final : public future_base {
  private:
   std::optional<T> value_;
   std::exception_ptr error_;
+};
+
+/// What calling F gives, as a value of a future.
+template <class F, class... Args>
+using future_value = std::conditional_t<std::is_void_v<std::invoke_result_t<F, Args...>>, unit,
+                                        std::decay_t<std::invoke_result_t<F, Args...>>>;
+
+/// A future that a task makes ready, and that task.
+template <class T>
+class task_future : public future_state<T>, public background_task {
+ public:
+  explicit task_future(body what) noexcept : future_state<T>(this), background_task(what) {}
+
+ protected:
+  ~task_future() = default;
+
+  /// Calls the closure, ends it, and gives the future its value, in this order: what the closure captured may go away
+  /// with who waits.
+  template <class Closure, class... Args>
+  void fulfil(std::optional<Closure>& closure, const Args&... args) noexcept {
+    try {
+      if constexpr (std::is_void_v<std::invoke_result_t<Closure, const Args&...>>) {
+        std::invoke(std::move(*closure), args...);
+        closure.reset();
+        this->put();
+      } else {
+        T value = std::invoke(std::move(*closure), args...);
+        closure.reset();
+        this->put(std::move(value));
+      }
+    } catch (...) {
+      closure.reset();
+      this->put_error(std::current_exception());
+    }
+  }
+};
+
+/// A closure that was submitted.
+template <class T, class Closure>
+class submitted_task final : public task_future<T> {
+ public:
+  template <class F>
+  explicit submitted_task(F&& f)
+      : task_future<T>([](background_task& t) noexcept { static_cast<submitted_task&>(t).run_body(); }),
+        closure_(std::in_place, std::forward<F>(f)) {}
+
+ private:
+  void run_body() noexcept { this->fulfil(closure_); }
+
+  std::optional<Closure> closure_;
+};
+
+/// A closure that is called with the value of a future when that is there.
+template <class T, class From, class Closure>
+class continuation final : public task_future<T>, private future_waiter {
+ public:
+  template <class F>
+  continuation(std::shared_ptr<future_state<From>> from, F&& f)
+      : task_future<T>([](background_task& t) noexcept { static_cast<continuation&>(t).run_body(); }),
+        from_(std::move(from)),
+        closure_(std::in_place, std::forward<F>(f)) {
+    tell = [](future_waiter& w) noexcept { static_cast<continuation&>(w).begin(); };
+  }
+
+  void wait_for_source() noexcept {
+    if (!from_->add(*this)) begin();
+  }
+
+ private:
+  void begin() noexcept {
+    if (this->release()) return;
+    // The scheduler has ended.
+    closure_.reset();
+    from_.reset();
+    const std::shared_ptr<void> last = this->let_go();
+    this->put_error(std::make_exception_ptr(std::logic_error(
+        "filch: the scheduler that was to run a continuation has ended; keep it until its futures are ready")));
+  }
+  void run_body() noexcept {
+    const std::shared_ptr<future_state<From>> from = std::move(from_);
+    if (std::exception_ptr error = from->error()) {
+      closure_.reset();
+      this->put_error(std::move(error));
+    } else if constexpr (std::is_invocable_v<Closure, const From&>) {
+      this->fulfil(closure_, from->get());
+    } else {
+      this->fulfil(closure_);
+    }
+  }
+
+  std::shared_ptr<future_state<From>> from_;
+  std::optional<Closure> closure_;
 };
 
 struct future_access;
@@ -102,12 +213,50 @@ class future {
  public:
   /// Is the value there, or the error? Then what its maker did before is seen.
   [[nodiscard]] bool is_ready() const noexcept { return state_->is_ready(); }
-  /// The value. It lasts as long as a copy of the future.
-  /// @throws std::logic_error when it is not ready; what put_error() was given.
-  [[nodiscard]] const T& get() const { return state_->get(); }
+  /// Returns when it is ready. A worker, or a thread outside, that waits for what was submitted runs that itself if nobody
+  /// has begun it, or parts of it, and nothing else. A worker that waits for anything else sleeps, and another thread
+  /// takes its place (filch::blocking).
+  /// @throws std::logic_error in a task of a place (filch/places.hpp), where it is not ready and was not submitted: who
+  ///         waits there may hold up what it waits for; use async_await.
+  void wait() const { detail::wait_until_ready(*state_); }
+  /// Waits for the value, which lasts as long as a copy of the future. Of a temporary future: a copy of the value, if it can
+  /// be copied; else it lasts until the end of the expression.
+  /// @throws what the task that makes it threw, or put_error() was given; and as wait().
+  [[nodiscard]] const T& get() const& { return state_->get(); }
+  [[nodiscard]] T get() const&&
+    requires std::copy_constructible<T>
+  {
+    return state_->get();
+  }
+  [[nodiscard]] const T& get() const&&
+    requires(!std::copy_constructible<T>)
+  {
+    return state_->get();
+  }
+  /// A task that calls f with the value when that is there, or f() if f takes none: a future of what f returns. Of an
+  /// error, or if f throws, that becomes the error of the new future. It is a task of the scheduler of the calling worker,
+  /// or of the default scheduler; nobody waits for it.
+  /// @throws std::bad_alloc; what copying f throws; what starting the default scheduler throws.
+  template <class F>
+  [[nodiscard]] auto then(F&& f) const {
+    using closure = std::decay_t<F>;
+    const auto begin = [&]<class Value>(std::type_identity<Value> /*of*/) {
+      auto made = std::make_shared<detail::continuation<Value, T, closure>>(state_, std::forward<F>(f));
+      detail::hold_background(*made, made);
+      made->wait_for_source();
+      return future<Value>(std::move(made));
+    };
+    if constexpr (std::is_invocable_v<closure, const T&>) {
+      return begin(std::type_identity<detail::future_value<closure, const T&>>());
+    } else {
+      return begin(std::type_identity<detail::future_value<closure>>());
+    }
+  }
 
  private:
   friend class promise<T>;
+  template <class>
+  friend class future;
   friend struct detail::future_access;
   explicit future(std::shared_ptr<detail::future_state<T>> state) noexcept : state_(std::move(state)) {}
   std::shared_ptr<detail::future_state<T>> state_;
@@ -163,7 +312,75 @@ struct future_access {
   [[nodiscard]] static const std::shared_ptr<future_state<T>>& state(const future<T>& f) noexcept {
     return f.state_;
   }
+  template <class T>
+  [[nodiscard]] static future<T> made_of(std::shared_ptr<future_state<T>> state) noexcept {
+    return future<T>(std::move(state));
+  }
+};
+
+/// Ready when all of some futures are. Keeps itself until then.
+template <class Futures>
+class all_ready final : public future_state<Futures> {
+ public:
+  /// each(futures, f) calls f(state) for each of them.
+  template <class Each>
+  static future<Futures> make(Futures futures, std::size_t count, const Each& each) {
+    auto made = std::make_shared<all_ready>(std::move(futures), count);
+    made->self_ = made;
+    std::size_t i = 0;
+    const auto add = [&](future_base& f) {
+      if (!f.add(made->waiters_[i++])) made->one_ready();
+    };
+    each(made->futures_, add);
+    const std::shared_ptr<all_ready> result = made;
+    made->one_ready();
+    return future_access::made_of<Futures>(result);
+  }
+  all_ready(Futures futures, std::size_t count)
+      : futures_(std::move(futures)), waiters_(std::make_unique<waiter[]>(count)), left_(count + 1) {
+    for (std::size_t i = 0; i != count; ++i) {
+      waiters_[i].tell = [](future_waiter& w) noexcept { static_cast<waiter&>(w).of->one_ready(); };
+      waiters_[i].of = this;
+    }
+  }
+
+ private:
+  struct waiter : future_waiter {
+    all_ready* of = nullptr;
+  };
+
+  void one_ready() noexcept {
+    // [FU4] acq_rel: what the makers of all values did, for who sees that all are ready.
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    const std::shared_ptr<all_ready> last = std::move(self_);
+    this->put(std::move(futures_));
+  }
+
+  Futures futures_;
+  std::unique_ptr<waiter[]> waiters_;
+  platform::atomic<std::size_t> left_;
+  std::shared_ptr<all_ready> self_;
 };
 
 }  // namespace detail
+
+/// Ready when all of these are, with a value or an error; its value are the futures.
+/// @throws std::bad_alloc.
+template <class... Ts>
+[[nodiscard]] future<std::tuple<future<Ts>...>> when_all(future<Ts>... all) {
+  using futures = std::tuple<future<Ts>...>;
+  return detail::all_ready<futures>::make(
+      futures(std::move(all)...), sizeof...(Ts), [](futures& each, const auto& add) {
+        std::apply([&](auto&... f) { (add(*detail::future_access::state(f)), ...); }, each);
+      });
+}
+template <class T>
+[[nodiscard]] future<std::vector<future<T>>> when_all(std::vector<future<T>> all) {
+  using futures = std::vector<future<T>>;
+  const std::size_t count = all.size();
+  return detail::all_ready<futures>::make(std::move(all), count, [](futures& each, const auto& add) {
+    for (const future<T>& f : each) add(*detail::future_access::state(f));
+  });
+}
+
 }  // namespace filch

@@ -64,7 +64,7 @@ loop_status run_range(const Range& range, Body& body, splitting how, const std::
   if constexpr (shaped_range<Range>) {
     return run_loop(block_of(shape_of(range), body), with_grain(how, grain_of(range)), stop);
   } else {
-    if (how.kind != loop_kind::inherited && self != &foreign_worker) check_kind(*self, how.kind);
+    if (how.kind != loop_kind::inherited && self != &foreign_worker) static_cast<void>(checked_kind(*self, how.kind));
     run_halves(range, body, stop);
     return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include <filch/config.hpp>
 #include <filch/detail/worker_core.hpp>
+#include <filch/future.hpp>
 #include <filch/statistics.hpp>
 
 namespace filch {
@@ -70,11 +72,17 @@ struct options {
   /// A socket here is a memory node of a package. The thread that calls `run` is bound for that time, and then has its
   /// mask from before; guests are not bound. Threads that tasks start have the mask of the worker, one processor.
   std::string pinning = {};
+  /// Called by each thread that the scheduler starts, before anything else, and when it is about to end: to set up what
+  /// belongs to a thread. With the worker's index; -1: a thread that takes the place of blocked workers (filch::blocking).
+  /// The thread is called "filch-3" in debuggers and top, "filch-spare" if it has no index. Must not throw.
+  std::function<void(int index)> on_start = {};
+  std::function<void(int index)> on_stop = {};
 };
 
 namespace detail {
 class attachment;
 class scheduler_core;
+class worker;
 struct place_hooks;
 }  // namespace detail
 
@@ -103,12 +111,24 @@ class FILCH_API scheduler {
   template <class F>
   decltype(auto) run(F&& f);
 
+  /// Hands f over to the workers and returns at once: a future of what f returns. f runs when a worker is idle, or when
+  /// somebody waits for the future; its exception becomes the future's. Nobody has to wait: what is left is run when the
+  /// scheduler ends. A scheduler of one worker starts a thread for it.
+  /// @throws std::bad_alloc; what copying f throws; std::system_error when there is no thread and none can be started.
+  /// @par Thread safety any thread, also from tasks.
+  template <class F>
+  [[nodiscard]] auto submit(F&& f) -> future<detail::future_value<std::decay_t<F>>>;
+
   /// Counters of all workers. May be called at any time; exact when the scheduler is idle.
   [[nodiscard]] statistics stats() const;
   /// Makes the counters start at zero.
   void reset_stats();
 
-  [[nodiscard]] int workers() const noexcept;               ///< as chosen, the calling thread included
+  [[nodiscard]] int workers() const noexcept;  ///< as chosen, the calling thread included
+  /// So many threads more may take part at the same time, as guests or in the place of blocked workers; others are refused.
+  static constexpr int most_guests = 1024;
+  /// The indices of this_worker() in tasks of this scheduler are below this.
+  [[nodiscard]] int most_indices() const noexcept { return workers() + most_guests; }
   [[nodiscard]] std::string_view policy() const noexcept;   ///< name of the policy
   [[nodiscard]] std::string_view join() const noexcept;     ///< name of the join
   [[nodiscard]] std::string_view loop() const noexcept;     ///< name of the way loops are split
@@ -120,7 +140,8 @@ class FILCH_API scheduler {
   [[nodiscard]] std::int64_t interrupt_after_ns() const noexcept;
   [[nodiscard]] std::int64_t interrupt_every_ns() const noexcept;
 
-  /// The process-wide scheduler with default options, started when it is first used. It lives as long as the process.
+  /// The process-wide scheduler with default options, started when it is first used. It lives as long as the process. In a
+  /// child process after fork() it is another one. With fewer threads than wanted if the system refuses more.
   /// @throws as the constructor, for bad values in the environment.
   static scheduler& default_scheduler();
 
@@ -133,16 +154,37 @@ class FILCH_API scheduler {
   std::unique_ptr<detail::scheduler_core> core_;
 };
 
-/// The rank of the worker that the calling thread is: from 0, the seat, to `workers() - 1`; guests have higher ones. -1: it
-/// is no worker. Of several schedulers around each other the innermost counts. Any thread may ask; takes constant time.
-[[nodiscard]] FILCH_API int this_worker() noexcept;
+/// Which worker a thread is.
+struct FILCH_API worker_id {
+  /// Its rank: from 0, the seat, to `workers() - 1`; guests have higher ones. -1: it is no worker.
+  int index = -1;
+  /// All indices of its scheduler are below this, at any time; 0: it is no worker.
+  int count = 0;
+  /// Whose tasks it runs; null: it is no worker.
+  filch::scheduler* scheduler = nullptr;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): where a rank is wanted.
+  operator int() const noexcept { return index; }
+  /// Its scheduler; of no worker the default scheduler.
+  /// @throws as scheduler::default_scheduler.
+  [[nodiscard]] filch::scheduler& home_or_default() const;
+};
+
+/// The worker that the calling thread is at present. Of several schedulers around each other the innermost counts. Constant
+/// for as long as a task runs. Any thread may ask; takes constant time.
+[[nodiscard]] FILCH_API worker_id this_worker() noexcept;
 
 namespace detail {
+
+/// The index that the calling thread has in that scheduler, also from inside of another one; -1: none.
+[[nodiscard]] FILCH_API int index_in(const scheduler& of) noexcept;
 
 /// Makes the calling thread a worker of a scheduler for the time of its life.
 class FILCH_API attachment {
  public:
   explicit attachment(scheduler& home);
+  /// The worker is the calling thread's already.
+  explicit attachment(worker& w) noexcept;
   ~attachment();
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
@@ -158,6 +200,14 @@ template <class F>
 }
 
 }  // namespace detail
+
+template <class F>
+auto scheduler::submit(F&& f) -> future<detail::future_value<std::decay_t<F>>> {
+  using value = detail::future_value<std::decay_t<F>>;
+  auto made = std::make_shared<detail::submitted_task<value, std::decay_t<F>>>(std::forward<F>(f));
+  detail::submit_background(*this, *made, made);
+  return detail::future_access::made_of<value>(std::move(made));
+}
 
 template <class F>
 decltype(auto) scheduler::run(F&& f) {

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include <filch/config.hpp>
+#include <filch/detail/detached_task.hpp>
 #include <filch/detail/division.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/scheduler.hpp>
@@ -47,14 +48,6 @@ namespace detail {
 class group_rest;
 struct held_tasks;
 class worker;
-
-/// A task of a group that is not on any task stack.
-struct detached_task : task {
-  group_rest* home = nullptr;
-  std::uint64_t order = 0;        ///< place in the group's spawn order
-  detached_task* next = nullptr;  ///< in the group's queue or list of taken tasks
-  detached_task* previous = nullptr;
-};
 
 }  // namespace detail
 

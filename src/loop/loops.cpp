@@ -118,9 +118,10 @@ chunk_timer::chunk_timer() noexcept : since_(platform::now_ns()) {}
 
 std::int64_t chunk_timer::ns() const noexcept { return platform::now_ns() - since_; }
 
-void check_kind(const worker_core& w, loop_kind kind) {
+loop_kind checked_kind(const worker_core& w, loop_kind kind) {
   const common_parts& common = static_cast<const worker&>(w).common;
-  if (kind != loop_kind::standard || common.policy.can_be_asked()) return;
+  if (common.policy.runs_at_once()) return loop_kind::standard;  // in order
+  if (kind != loop_kind::standard || common.policy.can_be_asked()) return kind;
   throw std::invalid_argument("filch: loop 'standard' does not go with policy '" + std::string(common.policy_name) +
                               "', whose owners nobody can ask for work; use another way to split the loop or policy "
                               "'standard'");

@@ -13,6 +13,7 @@
 #include "policy/lazy.hpp"
 #include "policy/receiver.hpp"
 #include "policy/sender.hpp"
+#include "policy/serial.hpp"
 #include "victim/hierarchical_victim.hpp"
 
 namespace filch::detail {
@@ -125,6 +126,12 @@ const std::vector<policy_row>& policy_table() {
        .make = [](policy_parts p) -> std::unique_ptr<policy> {
          return std::make_unique<constrained>(std::move(p.victims), std::move(p.join));
        }},
+      {.name = "serial",
+       .summary = "nothing is parallel: each task runs where it is made, in program order; for debugging",
+       .loops = all(),
+       .options = {},
+       .make = [](policy_parts /*p*/) -> std::unique_ptr<policy> { return std::make_unique<serial>(); },
+       .default_workers = 1},
   };
   return table;
 }

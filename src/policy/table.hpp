@@ -35,6 +35,7 @@ struct policy_row {
   std::vector<loop_kind> loops;           ///< the default first
   std::vector<std::string_view> options;  ///< that mean something to this policy and not to all: their names
   std::unique_ptr<policy> (*make)(policy_parts parts);
+  int default_workers = 0;  ///< 0: all that the process may use
 };
 
 struct join_row {

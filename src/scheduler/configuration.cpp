@@ -40,7 +40,13 @@ std::string environment(const char* variable) {
 
 [[noreturn]] void reject(const std::string& message) { throw std::invalid_argument("filch: " + message); }
 
-int workers_of(const options& chosen) {
+const policy_row& row_of(std::string_view policy) {
+  return *std::ranges::find_if(policy_table(), [&](const policy_row& each) { return each.name == policy; });
+}
+
+bool are_workers_said(const options& chosen) { return chosen.workers != 0 || !environment("FILCH_WORKERS").empty(); }
+
+int workers_of(const options& chosen, int otherwise) {
   const std::string remedy = "; use 1 to " + std::to_string(most_workers) + ", or 0 for all this process may use";
   if (chosen.workers != 0) {
     if (chosen.workers < 0 || chosen.workers > most_workers) {
@@ -56,7 +62,8 @@ int workers_of(const options& chosen) {
       reject("FILCH_WORKERS '" + text + "' is no worker count" + remedy);
     }
   }
-  return workers != 0 ? workers : std::min(discover_topology().usable_workers, most_workers);
+  if (workers != 0) return workers;
+  return otherwise != 0 ? otherwise : std::min(discover_topology().usable_workers, most_workers);
 }
 
 /// What the user said, or else the environment, or else the default; and where it was said, for messages.
@@ -189,7 +196,7 @@ configuration configure(const options& chosen) {
     reject("stack_bytes '" + std::to_string(chosen.stack_bytes) + "' is out of range; use " +
            std::to_string(least_stack_bytes) + " to " + std::to_string(most_stack_bytes));
   }
-  return {workers_of(chosen),
+  return {workers_of(chosen, row_of(policy.policy).default_workers),
           std::string(policy.policy),
           join,
           loop,
@@ -201,22 +208,24 @@ configuration configure(const options& chosen) {
           number_of(interrupt_after, chosen.interrupt_after_ns, policy),
           number_of(interrupt_every, chosen.interrupt_every_ns, policy),
           number_of(spin, chosen.spin_ns, policy),
-          chosen.stack_bytes};
+          chosen.stack_bytes,
+          chosen.on_start,
+          chosen.on_stop,
+          are_workers_said(chosen)};
 }
 
 std::unique_ptr<policy> make_policy(const configuration& chosen) {
-  const auto row = std::find_if(policy_table().begin(), policy_table().end(),
-                                [&](const policy_row& each) { return each.name == chosen.policy; });
   const auto join = std::find_if(join_table().begin(), join_table().end(),
                                  [&](const join_row& each) { return each.name == chosen.join; });
-  return row->make({.victims = std::make_unique<random_victim>(),
-                    .join = join->make(),
-                    .loop = chosen.loop,
-                    .workers = chosen.workers,
-                    .steal_half = chosen.steal_half,
-                    .push_half = chosen.push_half,
-                    .deal_interval_ns = chosen.deal_interval_ns,
-                    .level_attempts = static_cast<std::uint32_t>(chosen.level_attempts)});
+  return row_of(chosen.policy)
+      .make({.victims = std::make_unique<random_victim>(),
+             .join = join->make(),
+             .loop = chosen.loop,
+             .workers = chosen.workers,
+             .steal_half = chosen.steal_half,
+             .push_half = chosen.push_half,
+             .deal_interval_ns = chosen.deal_interval_ns,
+             .level_attempts = static_cast<std::uint32_t>(chosen.level_attempts)});
 }
 
 }  // namespace filch::detail

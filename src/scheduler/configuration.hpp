@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,9 @@ struct configuration {
   std::int64_t interrupt_every_ns;  ///< 0: never
   std::int64_t spin_ns;
   std::size_t stack_bytes;
+  std::function<void(int)> on_start;
+  std::function<void(int)> on_stop;
+  bool workers_are_said;  ///< else they are what this process may use
 };
 
 /// Fills in defaults and checks everything. Throws std::invalid_argument; the message names value and remedy.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <utility>
 
 #include <filch/platform/ticks.hpp>
 
 #include "platform/clock.hpp"
+#include "scheduler/scheduler_core.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/team.hpp"
 #include "worker/wait.hpp"
@@ -165,13 +167,31 @@ void injector::hold(group_rest& group) noexcept {
 }
 
 void injector::queue(group_rest& group, detached_task& t, bool is_new) noexcept {
-  const busy_section here(*self);
   t.home = &group;
+  if (home_.core().runs_at_once() && run_at_once(group, t, is_new)) return;
+  const busy_section here(*self);
   detached_lane& lane = enter_lane(own_queue(), group);
   // The clock, since several threads may make tasks.
   t.order = lane.newest_order = std::max(lane.newest_order + 1, first_detached + platform::ticks());
   if (is_new) group_rest::count_made(lane);
   add(lane, {&t, &t, 1});
+}
+
+// False: there was no memory for a guest.
+bool injector::run_at_once(group_rest& group, detached_task& t, bool is_new) noexcept {
+  try {
+    home_.run([&] {
+      auto& w = static_cast<worker&>(*self);
+      const busy_section here(w);
+      if (is_new) hold(group);
+      w.begin_detached(group);
+      run(w, t);
+      flush(w);
+    });
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 // The group may be gone; but who waits for another one at that place wakes up for nothing.

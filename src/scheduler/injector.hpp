@@ -29,7 +29,7 @@ class injector final : public work_source {
 
   /// What a group needs that the calling thread adds a task to. Throws std::bad_alloc.
   [[nodiscard]] std::unique_ptr<group_rest> make_rest();
-  /// Queues a task of the group and wakes somebody for it.
+  /// Queues a task of the group and wakes somebody for it; with a policy that runs everything at once, it runs now.
   void push(group_rest& group, detached_task& t) noexcept { queue(group, t, true); }
   /// The group has one more pending task, which nobody may run before it is released.
   void hold(group_rest& group) noexcept;
@@ -66,6 +66,7 @@ class injector final : public work_source {
   void add(detached_lane& lane, const detached_queue::row& tasks) noexcept;
   void wake_waiters_of(const group_rest* group) noexcept;
   void flush(worker& w) noexcept;
+  bool run_at_once(group_rest& group, detached_task& t, bool is_new) noexcept;
   void run(worker& w, detached_task& t) noexcept;
   detached_task* take_own(worker& w, const group_rest* of) noexcept;
   detached_task* take_half(worker& w, detached_queue& from, detached_lane* only) noexcept;

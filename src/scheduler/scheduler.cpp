@@ -1,6 +1,10 @@
+#include <memory>
+#include <system_error>
+
 #include <filch/combinations.hpp>
 #include <filch/scheduler.hpp>
 
+#include "platform/process.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/worker.hpp"
 
@@ -8,8 +12,19 @@ namespace filch {
 
 scheduler::scheduler(const options& chosen) : scheduler(chosen, detail::place_hooks{}) {}
 
-scheduler::scheduler(const options& chosen, const detail::place_hooks& place)
-    : core_(std::make_unique<detail::scheduler_core>(*this, detail::configure(chosen), place)) {}
+scheduler::scheduler(const options& chosen, const detail::place_hooks& place) {
+  detail::configuration all = detail::configure(chosen);
+  const auto start = [&] { core_ = std::make_unique<detail::scheduler_core>(*this, all, place); };
+  // If the system refuses threads: fewer, unless the program has said how many.
+  while (core_ == nullptr) {
+    try {
+      start();
+    } catch (const std::system_error&) {
+      if (all.workers_are_said || all.workers == 1) throw;
+      all.workers /= 2;
+    }
+  }
+}
 
 scheduler::~scheduler() { core_->close(); }
 
@@ -40,25 +55,57 @@ std::int64_t scheduler::interrupt_every_ns() const noexcept { return core_->chos
 scheduler& scheduler::default_scheduler() {
   // Never destroyed: static objects may fork tasks in their destructors, in whatever order those run, and a child
   // process after fork() has no threads to join.
-  static scheduler& instance = *new scheduler;
-  return instance;
+  // [DS1] acquire: the object, from [DS2].
+  static platform::atomic<scheduler*> instance{nullptr};
+  scheduler* found = instance.load(std::memory_order_acquire);
+  if (found != nullptr) [[likely]]
+    return *found;
+  static const bool prepared = [] {
+    platform::stay_loaded();  // its threads never end
+    platform::call_in_children([] {
+      // relaxed: the only thread. The task that it may be in the middle of is another process's.
+      instance.store(nullptr, std::memory_order_relaxed);
+      detail::self = &detail::foreign_worker;
+    });
+    return true;
+  }();
+  static_cast<void>(prepared);
+  auto made = std::make_unique<scheduler>();
+  // [DS2] release: the object. acquire, when it fails: the one that another thread made first.
+  if (!instance.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    return *found;
+  }
+  return *made.release();
 }
 
-int this_worker() noexcept {
+filch::scheduler& worker_id::home_or_default() const {
+  return scheduler != nullptr ? *scheduler : filch::scheduler::default_scheduler();
+}
+
+worker_id this_worker() noexcept {
   const detail::worker* const w = detail::worker::of_this_thread();
-  return w != nullptr ? w->number : -1;
+  if (w == nullptr) return {};
+  return {w->number, w->home->most_indices(), w->home};
 }
 
 namespace detail {
 
-attachment::attachment(scheduler& home) {
-  detail::worker& w = home.core().attach();
+int index_in(const scheduler& of) noexcept {
+  for (const worker* w = worker::of_this_thread(); w != nullptr; w = w->outer) {
+    if (w->home == &of) return w->number;
+  }
+  return -1;
+}
+
+attachment::attachment(scheduler& home) : attachment(home.core().attach()) {}
+
+attachment::attachment(worker& w) noexcept {
   w.inner.frame = this;
   w.outer = worker::of_this_thread();
   worker_ = &w;
   w.begin_on_this_thread();
   w.begin_work();
-  home.core().begin_root(w);
+  w.home->core().begin_root(w);
   w.busy.store(false);
 }
 

@@ -126,9 +126,11 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
       interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
       injected_(home, team_, sleepers_),
+      background_(*this),
       sources_{&injected_},
       network_(place.network),
-      place_(place.of) {
+      place_(place.of),
+      spares_(*this) {
   if (place.tasks != nullptr) sources_.push_back(place.tasks);
   if (interrupts_wanted()) interrupter::prepare();
   for (const platform::worker_place& at : platform::places_of_workers(chosen_.workers, chosen_.pinning)) add_worker(at);
@@ -137,7 +139,8 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
     for (int i = 1; i < chosen_.workers; ++i) {
       worker& w = team_[static_cast<std::uint32_t>(i)];
       threads_.push_back(std::make_unique<platform::thread>(
-          platform::worker_stack_bytes(), [this, &w] { begin_thread(w); }, w.location.processor));
+          platform::worker_stack_bytes(), [this, &w] { begin_thread(w); }, w.location.processor,
+          "filch-" + std::to_string(i)));
     }
     if (chosen_.interrupt_every_ns != 0) {
       ticker_ = std::make_unique<ticker>(interrupter_, sleepers_, chosen_.interrupt_every_ns);
@@ -151,6 +154,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
 scheduler_core::~scheduler_core() { stop(); }
 
 void scheduler_core::close() noexcept {
+  background_.close();
   // In a child process after fork() a thread that is not there may have been in the middle of anything.
   if (!threads_.empty() && !threads_.front()->is_of_this_process()) return;
   const auto drain = [this] {
@@ -162,6 +166,7 @@ void scheduler_core::close() noexcept {
 }
 
 void scheduler_core::stop() noexcept {
+  spares_.stop();
   // Nobody to wake: no threads, or in a child process after fork() those of the parent.
   if (threads_.empty() || !threads_.front()->is_of_this_process()) return;
   // [ST1] seq_cst: before the look for sleepers; a worker that falls asleep looks for it after [SL3].
@@ -173,15 +178,17 @@ void scheduler_core::stop() noexcept {
 
 worker& scheduler_core::add_worker(const platform::worker_place& at) {
   const std::uint32_t number = team_.most();
-  if (number == team::max_workers) {
-    throw std::runtime_error("filch: " + std::to_string(number) +
-                             " threads take part in one scheduler; let fewer threads call run at the same time");
+  if (number == static_cast<std::uint32_t>(chosen_.workers + scheduler::most_guests)) {
+    throw std::runtime_error(
+        "filch: " + std::to_string(scheduler::most_guests) +
+        " threads take part in a scheduler beside its workers; let fewer threads call run, or be in a "
+        "blocking region, at the same time");
   }
   const common_parts common{team_,           sleepers_,       interrupter_,   *policy_,         mutexes_,
                             chosen_.workers, chosen_.spin_ns, chosen_.policy, place_ != nullptr};
   auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
-  w->loops.kind = chosen_.loop;
+  w->loops.kind = runs_at_once() ? loop_kind::standard : chosen_.loop;
   team_.add(std::move(w));
   return team_[number];
 }
@@ -201,6 +208,10 @@ worker& scheduler_core::find_seat() {
     seat_binding_.begin(seat.location.processor);
     return seat;
   }
+  return find_guest();
+}
+
+worker& scheduler_core::find_guest() {
   const std::lock_guard lock(guests_mutex_);
   // The lowest, so that those who take part are few in a row.
   const auto free = std::find(guests_.begin(), guests_.end(), false);
@@ -235,12 +246,16 @@ void scheduler_core::detach(worker& w) noexcept {
 }
 
 void scheduler_core::begin_thread(worker& w) noexcept {
+  if (chosen_.on_start) chosen_.on_start(w.number);
   w.begin_on_this_thread();
   // A thread that is bound for good needs no binding while it sleeps.
   if (w.location.processor == platform::no_processor) w.parker.bind_while_asleep();
   if (interrupts_wanted()) platform::accept_interrupts();
-  idle_wait waiting(*this, w, stopping_);
-  wait_until_over(waiting, w.common.spin_ns);
+  {
+    idle_wait waiting(*this, w, stopping_);
+    wait_until_over(waiting, w.common.spin_ns);
+  }
+  if (chosen_.on_stop) chosen_.on_stop(w.number);
 }
 
 void scheduler_core::serve(worker& w, const platform::atomic<bool>& until) noexcept {

@@ -12,9 +12,11 @@
 #include "platform/affinity.hpp"
 #include "platform/placement.hpp"
 #include "platform/thread.hpp"
+#include "scheduler/background.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/injector.hpp"
 #include "scheduler/poller.hpp"
+#include "scheduler/spare_threads.hpp"
 #include "scheduler/ticker.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/policy.hpp"
@@ -36,6 +38,9 @@ class scheduler_core {
   /// Any thread. A worker for the calling thread: the seat when it is free, else a guest.
   /// Throws std::runtime_error when there are too many guests.
   worker& attach();
+  /// Calls f(worker) on the calling thread, which is a guest for that time. Throws as attach().
+  template <class F>
+  void run_as_guest(const F& f);
   void begin_root(worker& w) noexcept { policy_->begin_root(w); }
   /// The attached thread leaves.
   void detach(worker& w) noexcept;
@@ -55,6 +60,15 @@ class scheduler_core {
   void reset_stats();
   [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
   [[nodiscard]] injector& injected() noexcept { return injected_; }
+  [[nodiscard]] background& background_tasks() noexcept { return background_; }
+  [[nodiscard]] spare_threads& spares() noexcept { return spares_; }
+  [[nodiscard]] scheduler& home() noexcept { return home_; }
+  /// Is every task run where it is made?
+  [[nodiscard]] bool runs_at_once() const noexcept { return policy_->runs_at_once(); }
+  /// There is a thread that runs what is queued. Throws std::system_error when there is none to be had.
+  void need_thread() {
+    if (threads_.empty()) spares_.keep_one();
+  }
 
  private:
   class idle_wait;
@@ -64,6 +78,7 @@ class scheduler_core {
   }
   worker& add_worker(const platform::worker_place& at);
   worker& find_seat();
+  worker& find_guest();
   void stop() noexcept;
   void begin_thread(worker& w) noexcept;
 
@@ -75,6 +90,7 @@ class scheduler_core {
   striped_mutex mutexes_;
   std::unique_ptr<policy> policy_;
   injector injected_;
+  background background_;
   std::vector<work_source*> sources_;  ///< where idle workers look beside the policy, in this order
   poller* const network_;
   places::place* const place_;
@@ -85,8 +101,17 @@ class scheduler_core {
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;
+  spare_threads spares_;
   std::unique_ptr<ticker> ticker_;            ///< null: none is wanted
   platform::processor_binding seat_binding_;  ///< of the thread that has the seat
 };
+
+template <class F>
+void scheduler_core::run_as_guest(const F& f) {
+  worker& w = find_guest();
+  if (ticker_ != nullptr) ticker_->enter();
+  const attachment here(w);
+  f(w);
+}
 
 }  // namespace filch::detail

@@ -34,6 +34,9 @@ class policy {
   /// Do owners answer those who ask? Otherwise they offer everything at once.
   [[nodiscard]] virtual bool can_be_asked() const noexcept = 0;
 
+  /// Is every task run where it is made, and never anywhere else?
+  [[nodiscard]] virtual bool runs_at_once() const noexcept { return false; }
+
   /// The worker begins a root.
   virtual void begin_root(worker& /*w*/) noexcept {}
   /// May a worker take a task back that it has given to another one, and nobody has begun?

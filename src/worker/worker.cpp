@@ -62,7 +62,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
   inner.floor = base;
   head.store(base);
   set_split(base);
-  end = base + slots_in(stack_bytes);
+  end = base + (common.policy.runs_at_once() ? 0 : slots_in(stack_bytes));
   home = &own_home;
   loops.tuners = &own_tuners_;
   diverts = false;

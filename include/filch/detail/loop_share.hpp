@@ -102,7 +102,7 @@ struct loop_share : work_share {
 };
 
 /// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.
-FILCH_API [[gnu::cold, gnu::noinline]] void check_kind(const worker_core& w, loop_kind kind);
+FILCH_API [[gnu::cold, gnu::noinline]] loop_kind checked_kind(const worker_core& w, loop_kind kind);
 
 /// Prepares a share whose loop is not split on demand: cuts off at once what its way of splitting wants.
 FILCH_API [[gnu::noinline]] void begin_eager(worker_core& w, loop_share& f, part_origin origin) noexcept;

@@ -207,7 +207,7 @@ template <class Block>
 loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint64_t grain, const std::stop_token* stop,
                    const weight_sums* weights) {
   if (kind != loop_kind::inherited) [[unlikely]] {
-    check_kind(w, kind);
+    kind = checked_kind(w, kind);
   } else {
     kind = w.loops.kind;
   }

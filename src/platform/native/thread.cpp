@@ -11,8 +11,9 @@
 
 namespace filch::platform {
 
-thread::thread(std::size_t stack_bytes, std::function<void()> body, int processor)
-    : body_([processor, own = std::move(body)] {
+thread::thread(std::size_t stack_bytes, std::function<void()> body, int processor, const std::string& name)
+    : body_([processor, name, own = std::move(body)] {
+        if (!name.empty()) pthread_setname_np(pthread_self(), name.c_str());
         processor_binding binding;
         binding.begin(processor);
         own();

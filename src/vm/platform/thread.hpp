@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "vm/world.hpp"
@@ -31,7 +32,7 @@ class mutex {
 class thread {
  public:
   /// `processor`: that it runs on; -1: the world chooses.
-  thread(std::size_t /*stack_bytes*/, std::function<void()> body, int processor = -1)
+  thread(std::size_t /*stack_bytes*/, std::function<void()> body, int processor = -1, const std::string& /*name*/ = {})
       : fiber_(processor < 0 ? vm::world::current()->start(std::move(body))
                              : vm::world::current()->start_on(processor, std::move(body))) {}
   thread(const thread&) = delete;

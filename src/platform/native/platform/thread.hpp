@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <string>
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -15,9 +16,9 @@ using mutex = std::mutex;
 /// A thread with a stack of at least the given size. Joined explicitly; not movable.
 class thread {
  public:
-  /// Starts `body`, bound to that processor; -1: where the system likes. Throws std::system_error when the system has no
-  /// thread left.
-  thread(std::size_t stack_bytes, std::function<void()> body, int processor = -1);
+  /// Starts `body`, bound to that processor; -1: where the system likes. `name`: what debuggers call it, at most 15
+  /// characters. Throws std::system_error when the system has no thread left.
+  thread(std::size_t stack_bytes, std::function<void()> body, int processor = -1, const std::string& name = {});
   thread(const thread&) = delete;
   thread& operator=(const thread&) = delete;
   /// Waits until it has ended.

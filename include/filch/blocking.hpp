@@ -1,0 +1,34 @@
+// blocking: a part of a task that waits for something outside: a file, a lock, another process.
+#pragma once
+
+#include <filch/config.hpp>
+
+namespace filch {
+
+namespace detail {
+class spare_thread;
+class worker;
+}  // namespace detail
+
+/// While it exists, the calling task is expected to sleep, and another thread of the scheduler takes the worker's place, so
+/// that as many go on computing as before. What the worker has forked or left of its loops is offered to others, as far as
+/// the policy offers anything of itself (the private deques answer requests only, and do not meanwhile).
+///
+///     { const filch::blocking here; bytes = read(socket, buffer, sizeof buffer); }
+///
+/// On a thread that is no worker it does nothing. The thread that takes the place is started when it is first needed and
+/// kept; if there is none to be had, the worker's place stays empty. A few microseconds when it begins and ends. May be
+/// nested. Ends on the thread that began it.
+class FILCH_API blocking {
+ public:
+  blocking() noexcept;
+  ~blocking();
+  blocking(const blocking&) = delete;
+  blocking& operator=(const blocking&) = delete;
+
+ private:
+  detail::worker* worker_;
+  detail::spare_thread* in_its_place_ = nullptr;
+};
+
+}  // namespace filch

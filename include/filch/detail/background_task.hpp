@@ -1,0 +1,67 @@
+// Tasks of a scheduler that are not part of any construct: what was submitted, and what goes on when a future is ready.
+// Nobody has to wait for them; who does waits for their future.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <filch/config.hpp>
+#include <filch/detail/detached_task.hpp>
+#include <filch/platform/memory.hpp>
+
+namespace filch {
+class scheduler;
+}
+
+namespace filch::detail {
+
+class background;
+class background_link;
+
+class FILCH_API background_task : public detached_task {
+ public:
+  using body = void (*)(background_task&) noexcept;
+
+  background_task(const background_task&) = delete;
+  background_task& operator=(const background_task&) = delete;
+
+  /// Any thread, once, of one that is held: it may run from now on. False: the scheduler has ended, and it never will.
+  bool release() noexcept;
+  /// Any thread. May the caller run it, and nobody else?
+  [[nodiscard]] bool claim() noexcept;
+  /// Who has claimed it: calls the body.
+  void run_claimed() noexcept;
+  /// Any thread. Is it held still?
+  [[nodiscard]] bool is_held() const noexcept { return state_.load(std::memory_order_relaxed) == state::held; }
+  /// Any thread, a hint: which worker runs it, and in which activation; 0, 0: none does, or it cannot be helped.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> runner() const noexcept;
+  [[nodiscard]] const std::shared_ptr<background_link>& link() const noexcept { return link_; }
+
+ protected:
+  explicit background_task(body what) noexcept;
+  ~background_task();
+  /// It no longer keeps itself.
+  [[nodiscard]] std::shared_ptr<void> let_go() noexcept { return std::move(keep_); }
+
+ private:
+  friend class background;
+  enum class state : std::uint8_t { held, queued, begun };
+
+  static run_result run_queued(task& t, run_by who);
+
+  const body body_;
+  platform::atomic<state> state_{state::held};
+  platform::atomic<std::uint64_t> runner_activation_{0};
+  platform::atomic<std::uint32_t> runner_number_{0};
+  std::shared_ptr<background_link> link_;
+  std::shared_ptr<void> keep_;  ///< itself, until it has run
+};
+
+/// A new task of the scheduler of the calling worker, or of the default scheduler. It waits for release().
+FILCH_API void hold_background(background_task& t, std::shared_ptr<void> itself);
+/// A new task of that scheduler, which may run at once.
+FILCH_API void submit_background(scheduler& to, background_task& t, std::shared_ptr<void> itself);
+
+}  // namespace filch::detail

@@ -1,0 +1,21 @@
+#include "platform/process.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+namespace filch::platform {
+
+void call_in_children(void (*f)()) {
+  // Fails only for want of memory. Then a child that uses the default scheduler runs its tasks on one thread.
+  static_cast<void>(pthread_atfork(nullptr, nullptr, f));
+}
+
+void stay_loaded() noexcept {
+  static const char here = 0;
+  Dl_info found{};
+  if (dladdr(&here, &found) == 0 || found.dli_fname == nullptr) return;
+  // The handle is kept for good. Of the program itself there may be none, which is as well.
+  static_cast<void>(dlopen(found.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
+}  // namespace filch::platform

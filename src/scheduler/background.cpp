@@ -1,0 +1,80 @@
+#include "scheduler/background.hpp"
+
+#include <utility>
+
+#include <filch/future.hpp>
+
+#include "scheduler/scheduler_core.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+
+background_task::background_task(body what) noexcept : body_(what) { run.store(&run_queued); }
+
+background_task::~background_task() = default;
+
+bool background_task::claim() noexcept {
+  state found = state::queued;
+  // [BG1] acquire: the task, and for a continuation the value that it waited for, from who has queued it; also where the
+  // caller has not found it in a queue.
+  return state_.compare_exchange_strong(found, state::begun, std::memory_order_acquire, std::memory_order_relaxed);
+}
+
+void background_task::run_claimed() noexcept {
+  if (const worker* const w = worker::of_this_thread()) {
+    runner_number_.store(w->number, std::memory_order_relaxed);  // a hint, both
+    runner_activation_.store(w->activations.innermost(), std::memory_order_relaxed);
+  }
+  body_(*this);
+}
+
+std::pair<std::uint32_t, std::uint64_t> background_task::runner() const noexcept {
+  // One of another task's activation helps nobody: what is active under that number is looked up.
+  const std::uint64_t activation = runner_activation_.load(std::memory_order_relaxed);
+  return {runner_number_.load(std::memory_order_relaxed), activation};
+}
+
+run_result background_task::run_queued(task& t, run_by /*who*/) {
+  auto& own = static_cast<background_task&>(t);
+  const std::shared_ptr<void> last = std::move(own.keep_);  // its memory ends after all else
+  if (own.claim()) own.run_claimed();
+  own.home->home.end(own);
+  return run_result::released;
+}
+
+bool background_task::release() noexcept {
+  return link_->with([this](scheduler_core& core) { core.background_tasks().queue(*this); });
+}
+
+void background::adopt(background_task& t, std::shared_ptr<void> itself) {
+  if (!home_.runs_at_once()) {
+    const std::lock_guard lock(mutex_);
+    if (tasks_ == nullptr) {
+      home_.need_thread();
+      tasks_ = home_.injected().make_rest();
+    }
+    t.home = tasks_.get();
+  }
+  t.link_ = link_;
+  t.keep_ = std::move(itself);
+}
+
+void background::queue(background_task& t) noexcept {
+  // [BG1] release: what the task captured and waited for, for who claims it.
+  t.state_.store(background_task::state::queued, std::memory_order_release);
+  if (!home_.runs_at_once()) return home_.injected().push(*t.home, t);
+  const std::shared_ptr<void> last = std::move(t.keep_);
+  if (t.claim()) t.run_claimed();
+}
+
+void hold_background(background_task& t, std::shared_ptr<void> itself) {
+  this_worker().home_or_default().core().background_tasks().adopt(t, std::move(itself));
+}
+
+void submit_background(scheduler& to, background_task& t, std::shared_ptr<void> itself) {
+  background& tasks = to.core().background_tasks();
+  tasks.adopt(t, std::move(itself));
+  tasks.queue(t);
+}
+
+}  // namespace filch::detail

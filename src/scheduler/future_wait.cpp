@@ -1,0 +1,155 @@
+// The wait for a future.
+#include <stdexcept>
+
+#include <filch/blocking.hpp>
+#include <filch/future.hpp>
+
+#include "platform/parker.hpp"
+#include "platform/thread.hpp"
+#include "scheduler/background.hpp"
+#include "scheduler/scheduler_core.hpp"
+#include "worker/interrupter.hpp"
+#include "worker/team.hpp"
+#include "worker/wait.hpp"
+
+namespace filch::detail {
+namespace {
+
+/// Somebody who sleeps until the future is ready. It lies on the waiter's stack, so who has seen that the future is ready
+/// goes on only when whoever made it so has done with this.
+class sleeper : public future_waiter {
+ public:
+  explicit sleeper(platform::parker& of) noexcept : parker_(of) {
+    tell = [](future_waiter& w) noexcept {
+      auto& own = static_cast<sleeper&>(w);
+      own.parker_.unpark();
+      own.told_.store(true, std::memory_order_release);  // [FU5] release: the last touch
+    };
+  }
+  [[nodiscard]] bool is_told() const noexcept {
+    return told_.load(std::memory_order_acquire);  // [FU5] acquire
+  }
+  void await_told() const noexcept {
+    while (!is_told()) platform::yield();
+  }
+
+ private:
+  platform::parker& parker_;
+  platform::atomic<bool> told_{false};
+};
+
+/// A worker of the task's scheduler: runs the task if nobody has begun it, else parts of it.
+class future_wait : public waiting_worker {
+ public:
+  future_wait(worker& w, future_base& of, background_task& made_by) noexcept
+      : waiting_worker(w),
+        of_(of),
+        made_by_(made_by),
+        sleeper_(w.parker),
+        outer_(w.wait.group.load(std::memory_order_relaxed)) {
+    w.wait.group.store(made_by.home, std::memory_order_seq_cst);  // [DB6]
+  }
+  ~future_wait() {
+    w_.wait.group.store(outer_, std::memory_order_seq_cst);  // [DB6]
+    if (is_added_) sleeper_.await_told();
+  }
+  future_wait(const future_wait&) = delete;
+  future_wait& operator=(const future_wait&) = delete;
+
+  [[nodiscard]] bool over() const noexcept { return of_.is_ready(); }
+
+  bool help() noexcept {
+    if (w_.activations.has_room() && made_by_.claim()) {
+      w_.occupied();
+      claimed_task run_here(made_by_);
+      w_.run_loose(run_here);
+      return true;
+    }
+    if (run_given()) return true;
+    w_.counted.waiting.begin();
+    const lineage task = runner();
+    return task.id != 0 && w_.common.policy.help(w_, task, nullptr);
+  }
+
+  bool interrupt() noexcept {
+    const lineage task = runner();
+    return task.id != 0 && w_.common.interrupter.interrupt_if_due(w_.common.team[task.thief]);
+  }
+
+  bool sleep() noexcept {
+    if (!is_added_ && !(is_added_ = of_.add(sleeper_))) return true;
+    const lineage task = runner();
+    doze_unless(
+        [&] {
+          if (of_.is_ready()) return true;
+          if (task.id == 0) return false;
+          w_.common.policy.await_help(w_, task);
+          return w_.common.policy.help_visible(w_, task);
+        },
+        [&] { return task.id != 0 ? w_.common.interrupter.due(w_.common.team[task.thief]) : interrupter::never; });
+    if (task.id != 0) w_.common.policy.collect_help(w_, task, nullptr);
+    return true;
+  }
+
+ private:
+  /// The body as a task of an activation of its own, whatever becomes of the task in its queue.
+  struct claimed_task : task {
+    explicit claimed_task(background_task& t) noexcept : of(t) {
+      run.store([](task& own, run_by /*who*/) {
+        static_cast<claimed_task&>(own).of.run_claimed();
+        return run_result::released;
+      });
+    }
+    background_task& of;
+  };
+
+  [[nodiscard]] lineage runner() const noexcept {
+    const auto [number, activation] = made_by_.runner();
+    // Its own: it waits for what it is in the middle of, or that is over.
+    if (number == w_.number) return {};
+    return {static_cast<std::uint16_t>(number), activation};
+  }
+
+  future_base& of_;
+  background_task& made_by_;
+  sleeper sleeper_;
+  bool is_added_ = false;
+  const group_rest* outer_;  ///< that the worker waits for around this wait
+};
+
+/// Without helping anybody.
+void sleep_until_ready(future_base& f) {
+  platform::parker parker;
+  sleeper here(parker);
+  if (!f.add(here)) return;
+  while (!f.is_ready()) parker.park();
+  here.await_told();
+}
+
+}  // namespace
+
+void wait_until_ready(future_base& f) {
+  if (f.is_ready()) return;
+  background_task* const task = f.maker();
+  if (task != nullptr && !task->is_held()) {
+    scheduler* home = nullptr;
+    task->link()->with([&](scheduler_core& core) { home = &core.home(); });
+    if (home == nullptr) return sleep_until_ready(f);  // it ends, and runs what it has
+    return home->run([&] {
+      auto& w = static_cast<worker&>(*self);
+      const busy_section here(w);
+      future_wait waiting(w, f, *task);
+      wait_until_over(waiting, w.common.spin_ns);
+    });
+  }
+  const worker* const w = worker::of_this_thread();
+  if (w != nullptr && w->common.is_place) {
+    throw std::logic_error(
+        "filch: wait for a future that is not ready, in a task of a place; make a task that begins when it is, by "
+        "async_await");
+  }
+  const blocking here;
+  sleep_until_ready(f);
+}
+
+}  // namespace filch::detail

@@ -1,0 +1,133 @@
+#include "scheduler/spare_threads.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+
+#include <filch/blocking.hpp>
+
+#include "scheduler/scheduler_core.hpp"
+#include "worker/policy.hpp"
+#include "worker/slow_path.hpp"
+#include "worker/worker.hpp"
+
+namespace filch {
+namespace detail {
+
+spare_thread::spare_thread(scheduler_core& home)
+    : home_(home), thread_(platform::worker_stack_bytes(), [this] { run(); }, platform::no_processor, "filch-spare") {}
+
+void spare_thread::begin() noexcept {
+  released_.store(false, std::memory_order_relaxed);  // nobody serves: published by the next line
+  // [SP1] release: the line before, for the thread.
+  wanted_.store(true, std::memory_order_release);
+  parker_.unpark();
+}
+
+void spare_thread::end() noexcept {
+  // [SP2] seq_cst: before the look for who serves; pairs with [SP3]: it sees this before it sleeps, or is seen here.
+  released_.store(true, std::memory_order_seq_cst);
+  if (worker* const w = serving_.load(std::memory_order_seq_cst)) home_.wake_server(*w);
+}
+
+void spare_thread::stop() noexcept {
+  stopping_.store(true, std::memory_order_relaxed);  // released by the token
+  parker_.unpark();
+  thread_.join();
+}
+
+void spare_thread::run() noexcept {
+  if (home_.chosen().on_start) home_.chosen().on_start(-1);
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    // [SP1] acquire
+    if (wanted_.exchange(false, std::memory_order_acquire)) {
+      serve();
+      home_.spares().give_back(*this);
+    } else {
+      parker_.park();
+    }
+  }
+  if (home_.chosen().on_stop) home_.chosen().on_stop(-1);
+}
+
+void spare_thread::serve() noexcept {
+  try {
+    home_.run_as_guest([this](worker& w) {
+      serving_.store(&w, std::memory_order_seq_cst);  // [SP3] before the look whether it is released
+      home_.serve(w, released_);
+      serving_.store(nullptr, std::memory_order_relaxed);
+    });
+  } catch (const std::exception&) {
+    // No memory for a worker, or too many: the place stays empty.
+  }
+}
+
+spare_thread& spare_threads::take() {
+  const std::lock_guard lock(mutex_);
+  const auto free = std::ranges::find_if(all_, [](const auto& each) { return each->is_free_; });
+  if (free == all_.end()) {
+    all_.reserve(all_.size() + 1);
+    all_.push_back(std::make_unique<spare_thread>(home_));
+    all_.back()->is_free_ = false;
+    return *all_.back();
+  }
+  (*free)->is_free_ = false;
+  return **free;
+}
+
+void spare_threads::give_back(spare_thread& t) noexcept {
+  const std::lock_guard lock(mutex_);
+  t.is_free_ = true;
+}
+
+spare_thread* spare_threads::begin() noexcept {
+  try {
+    spare_thread& taken = take();
+    taken.begin();
+    return &taken;
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+void spare_threads::end(spare_thread& t) noexcept { t.end(); }
+
+void spare_threads::keep_one() {
+  spare_thread& taken = take();
+  taken.begin();
+  kept_ = &taken;
+}
+
+void spare_threads::stop() noexcept {
+  if (all_.empty() || !all_.front()->is_of_this_process()) return;
+  if (kept_ != nullptr) kept_->end();
+  for (const auto& each : all_) each->stop();
+  all_.clear();
+}
+
+namespace {
+
+/// Before its worker sleeps in a task: offers what it has, so that others find it.
+void offer_all(worker& w) noexcept {
+  // Each answer offers half of what is private, or of a loop.
+  for (int answers = 0; answers < 32; ++answers) {
+    w.raise();
+    attend(w);
+    if (w.split.load() >= w.head.load()) return;
+  }
+}
+
+}  // namespace
+}  // namespace detail
+
+blocking::blocking() noexcept : worker_(detail::worker::of_this_thread()) {
+  if (worker_ == nullptr) return;
+  detail::offer_all(*worker_);
+  in_its_place_ = worker_->home->core().spares().begin();
+}
+
+blocking::~blocking() {
+  if (in_its_place_ != nullptr) worker_->home->core().spares().end(*in_its_place_);
+}
+
+}  // namespace filch

@@ -1,0 +1,74 @@
+// Threads that take the places of workers that are blocked: see filch/blocking.hpp.
+//
+// A spare thread is a guest, so that it has a number, and does what idle workers do for as long as the region lasts.
+//
+// Thread safety: any thread may call anything.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <filch/platform/memory.hpp>
+
+#include "platform/parker.hpp"
+#include "platform/thread.hpp"
+
+namespace filch::detail {
+
+class scheduler_core;
+class worker;
+
+class spare_thread {
+ public:
+  explicit spare_thread(scheduler_core& home);
+  spare_thread(const spare_thread&) = delete;
+  spare_thread& operator=(const spare_thread&) = delete;
+
+  void begin() noexcept;
+  /// Any thread, once after begin(): it is spare again, as soon as it has done what it is in the middle of.
+  void end() noexcept;
+  /// It ends. It is spare.
+  void stop() noexcept;
+  [[nodiscard]] bool is_of_this_process() const noexcept { return thread_.is_of_this_process(); }
+
+ private:
+  friend class spare_threads;
+
+  void run() noexcept;
+  void serve() noexcept;
+
+  scheduler_core& home_;
+  platform::atomic<bool> wanted_{false};
+  platform::atomic<bool> released_{false};
+  platform::atomic<bool> stopping_{false};
+  platform::atomic<worker*> serving_{nullptr};
+  bool is_free_ = true;  ///< under the lock of all
+  platform::parker parker_;
+  platform::thread thread_;  // at the end: it uses the others
+};
+
+class spare_threads {
+ public:
+  explicit spare_threads(scheduler_core& home) noexcept : home_(home) {}
+
+  /// One begins. Null: there is none to be had.
+  spare_thread* begin() noexcept;
+  /// It was taken from begin().
+  void end(spare_thread& t) noexcept;
+  /// One begins, until the scheduler ends, unless one has. Throws std::system_error when there is none to be had.
+  void keep_one();
+  /// All end. Afterwards there are none.
+  void stop() noexcept;
+
+ private:
+  spare_thread& take();
+  void give_back(spare_thread& t) noexcept;
+  friend class spare_thread;
+
+  scheduler_core& home_;
+  platform::mutex mutex_;
+  std::vector<std::unique_ptr<spare_thread>> all_;
+  spare_thread* kept_ = nullptr;
+};
+
+}  // namespace filch::detail

@@ -1,0 +1,303 @@
+// Tasks of no construct: submit(), continuations, blocked workers.
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <filch/filch.hpp>
+
+#include "support.hpp"
+
+namespace filch {
+namespace {
+
+long fib(int n) {
+  if (n < 2) return n;
+  const auto [a, b] = fork_join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return a + b;
+}
+
+class background : public testing::TestWithParam<tests::configuration> {
+ protected:
+  scheduler pool_{GetParam().options()};
+};
+
+TEST_P(background, threads_outside_submit_and_wait) {
+  const future<long> number = pool_.submit([] { return fib(15); });
+  const future<> nothing = pool_.submit([] {});
+  static_assert(std::is_same_v<decltype(pool_.submit([]() -> const int& { std::terminate(); })), future<int>>);
+  EXPECT_EQ(number.get(), 610);
+  nothing.wait();
+  EXPECT_TRUE(nothing.is_ready());
+  EXPECT_EQ(*pool_.submit([only = std::make_unique<int>(7)]() mutable { return std::move(only); }).get(), 7);
+}
+
+TEST_P(background, who_only_looks_sees_it_ready) {
+  std::atomic<bool> ran = false;
+  const future<> submitted = pool_.submit([&] { ran = true; });
+  while (!submitted.is_ready()) std::this_thread::yield();
+  EXPECT_TRUE(ran);
+}
+
+TEST_P(background, exceptions_become_the_futures) {
+  const future<int> failed = pool_.submit([]() -> int { throw std::runtime_error("out"); });
+  EXPECT_THROW(static_cast<void>(failed.get()), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(failed.then([](int i) { return i; }).get()), std::runtime_error);
+}
+
+TEST_P(background, tasks_submit_and_wait_however_deep) {
+  // Each waits for the next: one worker alone has to run them all.
+  struct chain {
+    scheduler& pool;
+    int down(int n) {
+      return n == 0 ? 0 : 1 + pool.submit([this, n] { return down(n - 1); }).get();
+    }
+  } tasks{pool_};
+  EXPECT_EQ(pool_.run([&] { return tasks.down(200); }), 200);
+  EXPECT_EQ(tasks.down(50), 50);
+}
+
+TEST_P(background, many_at_once_from_everywhere) {
+  constexpr std::size_t each = 200;
+  tests::account runs(6 * each);
+  const auto submit_from = [&](std::size_t first) {
+    std::vector<future<>> all;
+    for (std::size_t i = first; i != first + each; ++i) all.push_back(pool_.submit([&runs, i] { runs.ran(i); }));
+    for (const future<>& f : all) f.wait();
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t != 4; ++t) threads.emplace_back([&, t] { submit_from(t * each); });
+  pool_.run([&] { fork_join([&] { submit_from(4 * each); }, [&] { submit_from(5 * each); }); });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(runs.first_not(1), runs.size());
+}
+
+TEST_P(background, nobody_has_to_wait) {
+  tests::account runs(100);
+  {
+    scheduler pool(GetParam().options());
+    for (std::size_t i = 0; i != runs.size(); ++i) static_cast<void>(pool.submit([&runs, i] { runs.ran(i); }));
+  }
+  EXPECT_EQ(runs.first_not(1), runs.size());
+}
+
+TEST_P(background, continuations_follow_each_other) {
+  future<int> last = pool_.run([&] {
+    future<int> value = pool_.submit([] { return 1; });
+    for (int i = 0; i != 100; ++i) value = value.then([](int v) { return v + 1; });
+    return value;
+  });
+  EXPECT_EQ(last.get(), 101);
+  pool_.run([&] { EXPECT_EQ(pool_.submit([] {}).then([] { return 5; }).get(), 5); });
+}
+
+TEST_P(background, promises_release_tasks) {
+  promise<int> given;
+  std::optional<promise<int>> broken(std::in_place);
+  const auto [sum, lost] = pool_.run([&] {
+    return std::pair(when_all(given.get_future(), pool_.submit([] { return 2; })).then([](const auto& both) {
+      return std::get<0>(both).get() + std::get<1>(both).get();
+    }),
+                     broken->get_future().then([](int i) { return i; }));
+  });
+  EXPECT_FALSE(sum.is_ready());
+  given.put(40);
+  EXPECT_EQ(sum.get(), 42);
+  broken.reset();
+  EXPECT_THROW(static_cast<void>(lost.get()), std::logic_error);
+}
+
+TEST_P(background, all_of_a_list) {
+  std::vector<future<int>> squares;
+  for (int i = 0; i != 50; ++i) squares.push_back(pool_.submit([i] { return i * i; }));
+  int sum = 0;
+  for (const future<int>& f : when_all(squares).get()) sum += f.get();  // of a temporary: a copy, which the loop keeps
+  EXPECT_EQ(sum, 40425);
+  EXPECT_TRUE(when_all(std::vector<future<int>>{}).is_ready());
+  EXPECT_TRUE(when_all().is_ready());
+}
+
+TEST_P(background, continuations_of_a_scheduler_that_has_ended_fail) {
+  promise<int> late;
+  std::optional<scheduler> pool(std::in_place, GetParam().options());
+  const future<int> continued = pool->run([&] { return late.get_future().then([](int i) { return i; }); });
+  pool.reset();
+  late.put(1);
+  EXPECT_THROW(static_cast<void>(continued.get()), std::logic_error);
+}
+
+TEST_P(background, a_worker_that_waits_for_a_promise_is_replaced) {
+  // All workers wait for what a task does that nobody has begun; with one worker, too.
+  promise<int> key;
+  const future<int> opened = key.get_future();
+  const long sum = pool_.run([&] {
+    task_group group;
+    std::atomic<long> found = 0;
+    for (int i = 0; i != GetParam().workers; ++i) group.run([&] { found += opened.get(); });
+    const future<> opener = pool_.submit([&] { key.put(3); });
+    group.wait();
+    opener.wait();
+    return found.load();
+  });
+  EXPECT_EQ(sum, 3 * GetParam().workers);
+}
+
+TEST_P(background, blocked_workers_are_replaced) {
+  // As many tasks as there are workers sleep until another task has run, which is submitted before they begin.
+  pool_.run([&] {
+    for (int round = 0; round != 20; ++round) {
+      std::atomic<int> asleep = 0;
+      std::atomic<bool> open = false;
+      std::vector<future<>> all;
+      for (int i = 0; i != GetParam().workers + 1; ++i) {
+        all.push_back(pool_.submit([&] {
+          const blocking here;
+          ++asleep;
+          while (!open) std::this_thread::yield();
+        }));
+      }
+      const future<> opener = pool_.submit([&] {
+        while (asleep != GetParam().workers + 1) std::this_thread::yield();
+        open = true;
+      });
+      const blocking here;
+      while (!open) std::this_thread::yield();
+      for (const future<>& f : all) f.wait();
+      opener.wait();
+    }
+  });
+}
+
+/// Owners of private deques hand over only when they look up, which a blocked one does not.
+class offered_background : public background {
+ public:
+  static std::vector<tests::configuration> all() {
+    std::vector<tests::configuration> some = tests::configurations({1, 2, 3});
+    std::erase_if(some, [](const auto& each) { return tests::keeps_tasks_private(each.policy); });
+    return some;
+  }
+};
+
+TEST_P(offered_background, what_a_blocked_worker_has_left_is_run_by_others) {
+  pool_.run([&] {
+    std::atomic<bool> ran = false;
+    fork_join(
+        [&] {
+          const blocking here;
+          while (!ran) std::this_thread::yield();
+        },
+        [&] { ran = true; });
+    std::atomic<int> left = 100;
+    parallel_for(0, 100, [&](int i) {
+      --left;
+      if (i != 0) return;
+      const blocking here;
+      while (left > 50) std::this_thread::yield();
+    });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(unit, offered_background, testing::ValuesIn(offered_background::all()), tests::name_of);
+INSTANTIATE_TEST_SUITE_P(unit, background, testing::ValuesIn(tests::configurations({1, 2, 3})), tests::name_of);
+
+TEST(future, threads_outside_wait_for_promises) {
+  promise<int> made;
+  std::thread other([f = made.get_future()] { EXPECT_EQ(f.get(), 9); });
+  made.put(9);
+  other.join();
+  EXPECT_THROW(made.put(10), std::logic_error);
+}
+
+TEST(blocking, does_nothing_outside) { const blocking here; }
+
+TEST(worker_local, one_value_for_each_worker) {
+  scheduler pool({.workers = 4});
+  std::atomic<int> made = 0;
+  worker_local<long> sums(pool, [&] {
+    ++made;
+    return 0L;
+  });
+  const auto add = [&] { pool.run([&] { parallel_for(1, 100001, [&](long i) { sums.local() += i; }); }); };
+  std::thread guest(add);
+  add();
+  guest.join();
+  EXPECT_EQ(sums.combine(std::plus<>()), 2 * 5000050000L);
+  EXPECT_EQ(sums.size(), static_cast<std::size_t>(made.load()));
+  EXPECT_LE(sums.size(), 5U);
+  sums.clear();
+  EXPECT_EQ(sums.size(), 0U);
+  EXPECT_EQ(sums.combine(std::plus<>()), 0);
+  EXPECT_THROW(sums.local(), std::logic_error);
+  scheduler other({.workers = 2});
+  other.run([&] { EXPECT_THROW(sums.local(), std::logic_error); });
+  pool.run([&] { other.run([&] { sums.local() = 1; }); });  // of the scheduler around
+  EXPECT_EQ(sums.size(), 1U);
+}
+
+TEST(worker_local, values_come_in_the_order_of_indices) {
+  scheduler pool({.workers = 3});
+  worker_local<int> ranks(pool, [] { return this_worker().index; });
+  pool.run([&] {
+    tests::until_stolen(pool, 20, [&] {
+      fork_join(
+          [&] {
+            ranks.local();
+            std::this_thread::yield();
+          },
+          [&] { ranks.local(); });
+    });
+  });
+  std::vector<int> seen;
+  ranks.for_each([&](int rank) { seen.push_back(rank); });
+  EXPECT_TRUE(std::ranges::is_sorted(seen));
+  EXPECT_GE(seen.size(), 2U);
+}
+
+TEST(threads, are_named_and_tell_when_they_begin_and_end) {
+  std::atomic<int> begun = 0;
+  std::atomic<int> ended = 0;
+  std::atomic<int> spare = 0;
+  {
+    scheduler pool({.workers = 3,
+                    .on_start = [&](int index) { (index < 0 ? spare : begun) += 1; },
+                    .on_stop = [&](int index) { (index < 0 ? spare : ended) += 1; }});
+    pool.run([] { const blocking here; });
+    char name[16] = {};
+    const future<> named = pool.submit([&] { pthread_getname_np(pthread_self(), name, sizeof name); });
+    while (!named.is_ready()) std::this_thread::yield();
+    EXPECT_EQ(std::string(name).substr(0, 6), "filch-");
+  }
+  EXPECT_EQ(begun, 2);
+  EXPECT_EQ(ended, 2);
+  EXPECT_EQ(spare, 2);
+}
+
+TEST(this_worker, has_a_bound_and_a_scheduler) {
+  scheduler pool({.workers = 2});
+  EXPECT_EQ(this_worker().scheduler, nullptr);
+  EXPECT_EQ(this_worker().count, 0);
+  pool.run([&] {
+    EXPECT_EQ(this_worker().scheduler, &pool);
+    std::thread guest([&] {
+      pool.run([&] {
+        EXPECT_GE(this_worker().index, 2);
+        EXPECT_LT(this_worker().index, this_worker().count);
+      });
+    });
+    guest.join();
+  });
+}
+
+}  // namespace
+}  // namespace filch
