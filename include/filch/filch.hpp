@@ -17,9 +17,11 @@
 #include <filch/parallel_scan.hpp>
 #include <filch/parallel_sort.hpp>
 #include <filch/parallel_transform_reduce.hpp>
+#include <filch/pipeline.hpp>
 #include <filch/repeated.hpp>
 #include <filch/scheduler.hpp>
 #include <filch/statistics.hpp>
+#include <filch/task_graph.hpp>
 #include <filch/task_group.hpp>
 #include <filch/topology.hpp>
 #include <filch/unit.hpp>

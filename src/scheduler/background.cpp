@@ -5,9 +5,19 @@
 #include <filch/future.hpp>
 
 #include "scheduler/scheduler_core.hpp"
+#include "worker/task_state.hpp"
+#include "worker/team.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
+
+namespace {
+
+constexpr unsigned number_bits = 16;
+static_assert(std::uint64_t{team::max_workers} <= std::uint64_t{1} << number_bits);
+static_assert(task_state::id_bits + number_bits <= 64);
+
+}  // namespace
 
 background_task::background_task(body what) noexcept : body_(what) { run.store(&run_queued); }
 
@@ -22,16 +32,15 @@ bool background_task::claim() noexcept {
 
 void background_task::run_claimed() noexcept {
   if (const worker* const w = worker::of_this_thread()) {
-    runner_number_.store(w->number, std::memory_order_relaxed);  // a hint, both
-    runner_activation_.store(w->activations.innermost(), std::memory_order_relaxed);
+    // [BG2] release: the worker, which may be a new guest, for who looks at what it runs.
+    runner_.store(w->activations.innermost() << number_bits | w->number, std::memory_order_release);
   }
   body_(*this);
 }
 
 std::pair<std::uint32_t, std::uint64_t> background_task::runner() const noexcept {
-  // One of another task's activation helps nobody: what is active under that number is looked up.
-  const std::uint64_t activation = runner_activation_.load(std::memory_order_relaxed);
-  return {runner_number_.load(std::memory_order_relaxed), activation};
+  const std::uint64_t both = runner_.load(std::memory_order_acquire);  // [BG2] acquire
+  return {static_cast<std::uint32_t>(both % (std::uint64_t{1} << number_bits)), both >> number_bits};
 }
 
 run_result background_task::run_queued(task& t, run_by /*who*/) {

@@ -44,6 +44,7 @@ constexpr std::array families{
     family{"adaptive", &add_adaptive},
     family{"sleep", &add_sleep},
     family{"asleep", &add_asleep},
+    family{"background", &add_background},
     family{"interrupt", &add_interrupts},
     family{"lifecycle", &add_lifecycle},
     family{"adws", &add_adws},

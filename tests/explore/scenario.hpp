@@ -35,6 +35,7 @@ void add_joins(scenario_list& to);
 void add_lineage(scenario_list& to);
 void add_loops(scenario_list& to);
 void add_groups(scenario_list& to);
+void add_background(scenario_list& to);
 void add_bags(scenario_list& to);
 void add_adaptive(scenario_list& to);
 void add_sleep(scenario_list& to);

@@ -53,8 +53,7 @@ class FILCH_API background_task : public detached_task {
 
   const body body_;
   platform::atomic<state> state_{state::held};
-  platform::atomic<std::uint64_t> runner_activation_{0};
-  platform::atomic<std::uint32_t> runner_number_{0};
+  platform::atomic<std::uint64_t> runner_{0};  ///< activation and number of the worker that runs it; 0: none does
   std::shared_ptr<background_link> link_;
   std::shared_ptr<void> keep_;  ///< itself, until it has run
 };

@@ -1,0 +1,54 @@
+// What a pipeline keeps of its items apart from their values: which are free, who may enter a stage, and what went wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <filch/config.hpp>
+
+namespace filch::detail {
+
+enum class stage_order : std::uint8_t { parallel, serial, in_order };
+
+struct pipeline_item {
+  std::uint64_t number = 0;       ///< in the order of the source
+  pipeline_item* next = nullptr;  ///< free, or left at a stage
+};
+
+/// Thread safety: all threads. The source, and each stage that is not parallel, has one thread inside.
+class FILCH_API pipeline_flow {
+ public:
+  pipeline_flow(std::size_t most_items, std::size_t stages);
+  ~pipeline_flow();
+  pipeline_flow(const pipeline_flow&) = delete;
+  pipeline_flow& operator=(const pipeline_flow&) = delete;
+
+  /// Shall another task go on with the source? Not if one is about to, or if it could not. It begins with feeds().
+  [[nodiscard]] bool may_feed() noexcept;
+  void feeds() noexcept;
+  /// A free item, and the caller is in the source; null: it may not be, at present or any more.
+  [[nodiscard]] pipeline_item* begin_source() noexcept;
+  /// The source has given a value for the item, or has no more.
+  void end_source(pipeline_item& i, bool more) noexcept;
+  void recycle(pipeline_item& i) noexcept;
+
+  /// False: the item is left there.
+  [[nodiscard]] bool enter(std::size_t stage, stage_order order, pipeline_item& i) noexcept;
+  /// Who may enter now, and is left there; null: nobody.
+  [[nodiscard]] pipeline_item* leave(std::size_t stage, stage_order order) noexcept;
+
+  /// The exception in flight is that of the item, or of the source.
+  void fail(const pipeline_item& i) noexcept;
+  void fail_source() noexcept;
+  /// Has this item, or one before it, failed?
+  [[nodiscard]] bool skips(const pipeline_item& i) const noexcept;
+  /// When all is over.
+  void rethrow();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace filch::detail

@@ -1,0 +1,194 @@
+// pipeline: items that pass through stages, several at the same time, but not more than a bound.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <filch/config.hpp>
+#include <filch/detail/pipeline_flow.hpp>
+#include <filch/task_group.hpp>
+#include <filch/unit.hpp>
+
+namespace filch {
+
+/// A stage of a pipeline: what is done with an item, and whether with several at the same time.
+template <class F>
+struct pipeline_stage {
+  F f;
+  detail::stage_order order;
+};
+
+/// Several items at the same time.
+template <class F>
+[[nodiscard]] pipeline_stage<std::decay_t<F>> parallel(F&& f) {
+  return {std::forward<F>(f), detail::stage_order::parallel};
+}
+/// One item at a time, as they come.
+template <class F>
+[[nodiscard]] pipeline_stage<std::decay_t<F>> serial(F&& f) {
+  return {std::forward<F>(f), detail::stage_order::serial};
+}
+/// One item at a time, in the order in which the source has given them.
+template <class F>
+[[nodiscard]] pipeline_stage<std::decay_t<F>> serial_in_order(F&& f) {
+  return {std::forward<F>(f), detail::stage_order::in_order};
+}
+
+namespace detail {
+
+template <class F>
+[[nodiscard]] pipeline_stage<F> as_stage(pipeline_stage<F> stage) {
+  return stage;
+}
+template <class F>
+[[nodiscard]] pipeline_stage<std::decay_t<F>> as_stage(F&& f) {
+  return parallel(std::forward<F>(f));
+}
+
+/// What a stage makes of an item of that type.
+template <class F, class In>
+using stage_result =
+    std::conditional_t<std::is_void_v<std::invoke_result_t<F&, In>>, unit, std::decay_t<std::invoke_result_t<F&, In>>>;
+
+/// The types of an item before each stage, and after the last.
+template <class In, class... Fs>
+struct item_types {
+  using variant = std::variant<std::monostate, In>;
+};
+template <class In, class F, class... Rest>
+struct item_types<In, F, Rest...> {
+  template <class... Types>
+  static std::variant<std::monostate, In, Types...> joined(std::variant<std::monostate, Types...>*);
+  using variant = decltype(joined(static_cast<typename item_types<stage_result<F, In>, Rest...>::variant*>(nullptr)));
+};
+
+template <class Source, class... Fs>
+class pipeline_run {
+  using first_item = typename std::invoke_result_t<Source&>::value_type;
+  static constexpr std::size_t stages = sizeof...(Fs);
+
+ public:
+  pipeline_run(std::size_t most_items, Source& source, std::tuple<pipeline_stage<Fs>&...> all)
+      : source_(source), stages_(all), flow_(most_items, stages), items_(most_items) {
+    for (item& each : items_) flow_.recycle(each);
+  }
+
+  void run() {
+    spawn_feeder();
+    group_.wait();
+    flow_.rethrow();
+  }
+
+ private:
+  struct item : pipeline_item {
+    /// Alternative i + 1: before stage i.
+    typename item_types<first_item, Fs...>::variant value;
+  };
+
+  /// A task goes on with the source, unless one is about to.
+  void spawn_feeder() {
+    if (flow_.may_feed()) group_.run([this] { feed(); });
+  }
+
+  void feed() {
+    flow_.feeds();
+    while (pipeline_item* const next = flow_.begin_source()) {
+      auto& i = static_cast<item&>(*next);
+      bool more = false;
+      try {
+        std::optional<first_item> made = std::invoke(source_);
+        if (made) {
+          i.value.template emplace<1>(std::move(*made));
+          more = true;
+        }
+      } catch (...) {
+        flow_.fail_source();
+      }
+      flow_.end_source(i, more);
+      if (!more) return;
+      spawn_feeder();  // somebody else, while this worker goes on with the item
+      advance<0>(i);
+    }
+  }
+
+  template <std::size_t Stage>
+  void advance(item& i) {
+    if constexpr (Stage == stages) {
+      i.value.template emplace<0>();
+      flow_.recycle(i);
+      spawn_feeder();
+    } else {
+      if (flow_.enter(Stage, std::get<Stage>(stages_).order, i)) run_stage<Stage>(i);
+    }
+  }
+
+  /// Inside of the stage, if that is serial.
+  template <std::size_t Stage>
+  void run_stage(item& i) {
+    auto& stage = std::get<Stage>(stages_);
+    if (!flow_.skips(i)) {
+      try {
+        using value = std::variant_alternative_t<Stage + 1, decltype(i.value)>;
+        value in = std::move(std::get<Stage + 1>(i.value));
+        if constexpr (std::is_void_v<std::invoke_result_t<decltype(stage.f)&, value>>) {
+          std::invoke(stage.f, std::move(in));
+          i.value.template emplace<Stage + 2>();
+        } else {
+          i.value.template emplace<Stage + 2>(std::invoke(stage.f, std::move(in)));
+        }
+      } catch (...) {
+        flow_.fail(i);
+      }
+    }
+    if (pipeline_item* const next = flow_.leave(Stage, stage.order)) {
+      group_.run([this, next] { run_stage<Stage>(static_cast<item&>(*next)); });
+    }
+    advance<Stage + 1>(i);
+  }
+
+  Source& source_;
+  std::tuple<pipeline_stage<Fs>&...> stages_;
+  pipeline_flow flow_;
+  std::vector<item> items_;
+  task_group group_;
+};
+
+}  // namespace detail
+
+/// Takes items from a source and passes each of them through all stages; returns when the source has no more and all items
+/// have passed. Nobody waits inside: an item that may not enter a stage is left there, and whoever leaves the stage goes on
+/// with it.
+///
+///     filch::pipeline(16, [&]() -> std::optional<line> { return read(file); },
+///                     filch::parallel([](line l) { return parse(l); }),
+///                     filch::serial_in_order([&](const record& r) { write(r); }));
+///
+/// @param most_items  so many are on their way at the same time at most; 1 or more. A few times the number of workers.
+/// @param source      source() -> std::optional of an item; none: that was all. Called by one worker at a time.
+/// @param stages      made by parallel(), serial() or serial_in_order(), or a plain callable, which is a parallel one. Each is
+///                    called with what the stage before gave, as an rvalue.
+/// @throws what the source or a stage throws; of several exceptions that of the earliest item. Items before it pass through
+///         all stages, those after it perhaps not. std::invalid_argument if most_items is 0; std::bad_alloc.
+/// @par Complexity memory for most_items items; a task for each item.
+template <class Source, class... Stages>
+void pipeline(std::size_t most_items, Source&& source, Stages&&... stages) {
+  if (most_items == 0) {
+    throw std::invalid_argument("filch: '0' items at a time of a pipeline; use 1 or more");
+  }
+  const auto run = [&]<class... Fs>(pipeline_stage<Fs>... all) {
+    detail::pipeline_run<std::remove_reference_t<Source>, Fs...>(most_items, source, std::tie(all...)).run();
+  };
+  run(detail::as_stage(std::forward<Stages>(stages))...);
+}
+
+}  // namespace filch
