@@ -24,6 +24,7 @@
 #include <filch/task_graph.hpp>
 #include <filch/task_group.hpp>
 #include <filch/topology.hpp>
+#include <filch/trace.hpp>
 #include <filch/unit.hpp>
 #include <filch/work_bag.hpp>
 #include <filch/worker_local.hpp>

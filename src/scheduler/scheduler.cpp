@@ -105,6 +105,7 @@ attachment::attachment(worker& w) noexcept {
   worker_ = &w;
   w.begin_on_this_thread();
   w.begin_work();
+  w.root_since_ns = w.trace.begin();
   w.home->core().begin_root(w);
   w.busy.store(false);
 }
@@ -113,6 +114,7 @@ attachment::~attachment() {
   auto& w = static_cast<worker&>(*worker_);
   w.busy.store(true);
   if (w.head.load() != w.base) settle(w, w.base);
+  w.trace.end("run", w.root_since_ns, 0);
   w.place = {};
   w.diverts = false;
   w.note_nothing();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -133,6 +134,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
       spares_(*this) {
   if (place.tasks != nullptr) sources_.push_back(place.tasks);
   if (interrupts_wanted()) interrupter::prepare();
+  is_recorded_ = process_trace::begin(*this);
   for (const platform::worker_place& at : platform::places_of_workers(chosen_.workers, chosen_.pinning)) add_worker(at);
   threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
   try {
@@ -151,7 +153,10 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
   }
 }
 
-scheduler_core::~scheduler_core() { stop(); }
+scheduler_core::~scheduler_core() {
+  stop();
+  process_trace::end(*this);
+}
 
 void scheduler_core::close() noexcept {
   background_.close();
@@ -189,6 +194,7 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
   auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
   w->loops.kind = runs_at_once() ? loop_kind::standard : chosen_.loop;
+  if (is_recorded_) w->trace.start();
   team_.add(std::move(w));
   return team_[number];
 }
@@ -274,6 +280,36 @@ void scheduler_core::serve(worker& w, const platform::atomic<bool>& until) noexc
   w.place = outer_place;
   w.diverts = outer_diverts;
   w.begin_work();
+}
+
+void scheduler_core::begin_recording() {
+  const std::lock_guard lock(guests_mutex_);
+  if (std::exchange(is_recorded_, true)) {
+    throw std::logic_error(
+        "filch: a trace of a scheduler that is recorded already; end that one, or unset FILCH_TRACE");
+  }
+  try {
+    for (std::uint32_t i = 0; i < team_.most(); ++i) team_[i].trace.start();
+  } catch (const std::bad_alloc&) {
+    for (std::uint32_t i = 0; i < team_.most(); ++i) team_[i].trace.stop();
+    is_recorded_ = false;
+    throw;
+  }
+}
+
+void scheduler_core::end_recording() noexcept {
+  const std::lock_guard lock(guests_mutex_);
+  is_recorded_ = false;
+  for (std::uint32_t i = 0; i < team_.most(); ++i) team_[i].trace.stop();
+}
+
+recorded_team scheduler_core::recorded() const {
+  const std::lock_guard lock(guests_mutex_);
+  recorded_team all{static_cast<std::uint32_t>(chosen_.workers), chosen_.policy, {}};
+  for (std::uint32_t i = 0; i < team_.most(); ++i) {
+    team_[i].trace.read([&](const platform::trace_event& e) { all.events.push_back({e, i}); });
+  }
+  return all;
 }
 
 statistics scheduler_core::stats() const {

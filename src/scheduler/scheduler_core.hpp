@@ -18,6 +18,7 @@
 #include "scheduler/poller.hpp"
 #include "scheduler/spare_threads.hpp"
 #include "scheduler/ticker.hpp"
+#include "scheduler/trace_file.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
@@ -55,6 +56,13 @@ class scheduler_core {
   [[nodiscard]] places::place* place() const noexcept { return place_; }
   /// The worker of the seat.
   [[nodiscard]] worker& seat() noexcept { return team_[0]; }
+
+  /// From now on what workers do is recorded, until end_recording(). Throws std::logic_error if it is already;
+  /// std::bad_alloc.
+  void begin_recording();
+  void end_recording() noexcept;
+  /// What was recorded last, or until now. Throws std::bad_alloc.
+  [[nodiscard]] recorded_team recorded() const;
 
   [[nodiscard]] statistics stats() const;
   void reset_stats();
@@ -96,8 +104,9 @@ class scheduler_core {
   places::place* const place_;
   platform::atomic<bool> stopping_{false};
   platform::atomic<bool> seat_taken_{false};
-  platform::mutex guests_mutex_;
+  mutable platform::mutex guests_mutex_;
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
+  bool is_recorded_ = false;  ///< under the guests' lock
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;

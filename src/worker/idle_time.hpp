@@ -16,15 +16,18 @@ class idle_time {
   void begin() noexcept {
     if (lasts_) return;
     lasts_ = true;
-    sum_ns_ -= platform::now_ns();
+    begun_ns_ = platform::now_ns();
+    sum_ns_ -= begun_ns_;
     publish();
   }
-  /// Does nothing when it has not begun.
-  void end() noexcept {
-    if (!lasts_) return;
+  /// Does nothing when it has not begun. @return how long it lasted, in nanoseconds; 0: it had not.
+  std::int64_t end() noexcept {
+    if (!lasts_) return 0;
     lasts_ = false;
-    sum_ns_ += platform::now_ns();
+    const std::int64_t now_ns = platform::now_ns();
+    sum_ns_ += now_ns;
     publish();
+    return now_ns - begun_ns_;
   }
 
   /// Any thread. Nanoseconds, those of a stretch that lasts included.
@@ -40,6 +43,7 @@ class idle_time {
   }
 
   bool lasts_ = false;
+  std::int64_t begun_ns_ = 0;
   std::int64_t sum_ns_ = 0;  ///< while a stretch lasts: less the time when it began
   platform::atomic<std::uint64_t> word_{0};
 };

@@ -65,7 +65,9 @@ void sleepers::withdraw(worker& w) noexcept {
 
 bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
+  const std::int64_t since_ns = w.trace.begin();
   const bool woken = park(w, deadline_ns);
+  w.trace.end("asleep", since_ns, 0);
   end_sleep(w, woken);
   return woken;
 }
@@ -119,6 +121,7 @@ void sleepers::offered() noexcept {
 }
 
 void sleepers::offered(worker& by, unsigned parts) noexcept {
+  if (!by.interrupt.handling) by.trace.moment("offer", parts);  // the handler may be in the middle of another note
   // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
   const bool somebody_waits = waiting_.load(std::memory_order_seq_cst) != 0;
   // Most offers end here, without a look at the counts, which change whenever somebody finds work.

@@ -66,7 +66,9 @@ class waiting_worker {
     if (!over() && !may_run_given()) {
       if (w_.attention.load(std::memory_order_seq_cst) == nullptr) attend(w_);  // [AT2]
       w_.count(&counters::parks);
+      const std::int64_t since_ns = w_.trace.begin();
       w_.parker.park_until(deadline_ns());
+      w_.trace.end("asleep", since_ns, 0);
     }
     w_.common.sleepers.end_wait();
     w_.wait.dozing.store(false, std::memory_order_relaxed);  // a wake-up too many does no harm

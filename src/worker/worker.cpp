@@ -158,11 +158,17 @@ void worker::run_as_activation(task& t, worker* owner, const group_rest* group, 
   const task_place outer_place = std::exchange(place, {});
   begin_work();
   run_result result{};
+  const std::int64_t since_ns = trace.begin();
   {
     const open_section in_task(*this);
     result = t.run.load()(t, run_by::in_place);
   }
   if (head.load() != own_base) settle(*this, own_base);
+  if (owner != nullptr) {
+    trace.end("task from", since_ns, owner->number);
+  } else {
+    trace.end("queued task", since_ns, 0);
+  }
   if (outer_wait != nullptr) wait.group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
   place = outer_place;
   diverts = outer_diverts;

@@ -19,6 +19,7 @@
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
 #include "platform/placement.hpp"
+#include "platform/trace_log.hpp"
 #include "worker/activation_list.hpp"
 #include "worker/detached_queue.hpp"
 #include "worker/idle_time.hpp"
@@ -228,8 +229,14 @@ class worker : public worker_core {
   /// It has something to run.
   void occupied() noexcept {
     search.succeeded();
-    counted.idle.end();
-    counted.waiting.end();
+    note_span("idle", counted.idle.end());
+    note_span("wait", counted.waiting.end());
+  }
+
+  /// For the trace: something has lasted for so long until now; 0: it has not.
+  void note_span(const char* name, std::int64_t lasted_ns) noexcept {
+    if (lasted_ns == 0) return;
+    if (const std::int64_t now = trace.begin()) trace.end(name, now - lasted_ns, 0);
   }
 
   /// Random bits for victim selection.
@@ -305,6 +312,8 @@ class worker : public worker_core {
   platform::atomic<std::uint64_t> reach{0};  ///< any thread: whom it may take from, since it looked for the last time
   alignas(64) counters counted;              ///< any thread may read
   search_part search;                        ///< owner
+  platform::trace_log trace;                 ///< owner
+  std::int64_t root_since_ns = 0;            ///< owner, for the trace
   worker* outer = nullptr;                   ///< owner: enclosing worker, if entered from another scheduler's task
   // What a waker looks at, on one cache line.
   alignas(64) sleep_part sleep;  ///< any thread

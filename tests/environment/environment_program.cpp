@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -224,6 +225,57 @@ void many_workers(char** /*argv*/) {
   for (std::thread& caller : callers) caller.join();
 }
 
+/// Something of everything that traces show, until enough was stolen.
+void compute_for_trace(filch::scheduler& pool) {
+  const auto before = pool.stats().steals;
+  for (int round = 0; round < 20 || (pool.stats().steals < before + 20 && round < 100'000); ++round) {
+    pool.run([] {
+      filch::task_group group;
+      for (int i = 0; i < 8; ++i) group.run(filch::named("a \"named\" task", [] { fib(14); }));
+      group.wait();
+    });
+    if (round % 10 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));  // workers fall asleep
+  }
+}
+
+/// FILCH_TRACE is set, and trace_test.py looks at the file.
+void traced(char** /*argv*/) {
+  {
+    filch::scheduler ends({.workers = 2});
+    compute_for_trace(ends);
+  }
+  filch::scheduler& pool = filch::scheduler::default_scheduler();
+  compute_for_trace(pool);
+  try {
+    const filch::trace second(pool, "/dev/null");
+    expect(false, "a second trace of one scheduler");
+  } catch (const std::logic_error&) {
+  }
+}
+
+/// A trace for a while, twice, of more than there is room for; FILCH_TEST_TRACE names the file.
+void traced_for_a_while(char** /*argv*/) {
+  const char* const file = std::getenv("FILCH_TEST_TRACE");
+  expect(file != nullptr, "FILCH_TEST_TRACE is set");
+  filch::scheduler pool({.workers = 3});
+  for (int round = 0; round < 2; ++round) {
+    compute_for_trace(pool);
+    filch::trace recording(pool, file);
+    compute_for_trace(pool);
+    pool.run([] {
+      for (int i = 0; i < 200'000; ++i) filch::named("short", [] {})();
+    });
+    recording.write();
+    compute_for_trace(pool);
+  }
+  try {
+    const filch::trace nowhere(pool, "/no/such/folder/trace.json");
+    expect(false, "a trace that cannot be written");
+  } catch (const std::invalid_argument& error) {
+    expect(std::strstr(error.what(), "/no/such/folder/trace.json") != nullptr, "the error names the file");
+  }
+}
+
 /// A thread with a stack of a megabyte, in whose tasks waits follow each other, a million deep as far as the tasks are
 /// concerned: each bag item makes the next, and each task of the chain joins a branch.
 void small_stack(char** /*argv*/) {
@@ -274,7 +326,9 @@ int main(int argc, char** argv) {
       {"affinity_changes", affinity_changes},
       {"alarms", alarms},
       {"many_workers", many_workers},
-      {"small_stack", small_stack}};
+      {"small_stack", small_stack},
+      {"traced", traced},
+      {"traced_for_a_while", traced_for_a_while}};
   const auto found = argc == 2 ? scenarios.find(argv[1]) : scenarios.end();
   if (found == scenarios.end()) {
     static_cast<void>(std::fputs("filch_environment: say one scenario; see CMakeLists.txt\n", stderr));

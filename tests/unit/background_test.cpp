@@ -221,6 +221,25 @@ TEST(future, threads_outside_wait_for_promises) {
 
 TEST(blocking, does_nothing_outside) { const blocking here; }
 
+// trace_test.py looks at what is in the file. Here threads begin and end traces in the middle of what others do.
+TEST(trace, begins_and_ends_while_tasks_run) {
+  scheduler pool({.workers = 3});
+  std::atomic<bool> done = false;
+  std::thread computes([&] {
+    while (!done) pool.run([] { fork_join(named("left", [] { fib(12); }), [] { fib(12); }); });
+  });
+  for (int round = 0; round != 20; ++round) {
+    trace recording(pool, "/dev/null");
+    EXPECT_THROW(trace(pool, "/dev/null"), std::logic_error);
+    std::this_thread::yield();
+    if (round % 2 == 0) recording.write();
+  }
+  done = true;
+  computes.join();
+  EXPECT_THROW(trace(pool, "/no/such/folder/file"), std::invalid_argument);
+  EXPECT_EQ(named("sum", [](int a, int b) { return a + b; })(1, 2), 3);
+}
+
 TEST(worker_local, one_value_for_each_worker) {
   scheduler pool({.workers = 4});
   std::atomic<int> made = 0;

@@ -1,0 +1,48 @@
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include <filch/trace.hpp>
+
+#include "scheduler/scheduler_core.hpp"
+#include "scheduler/trace_file.hpp"
+#include "worker/worker.hpp"
+
+namespace filch {
+
+trace::trace(scheduler& of, std::string file) : of_(&of), file_(std::move(file)) {
+  detail::require_writable(file_, "the trace");
+  of.core().begin_recording();
+}
+
+trace::~trace() {
+  try {
+    write();
+  } catch (const std::exception& error) {
+    static_cast<void>(std::fprintf(stderr, "%s\n", error.what()));
+  }
+}
+
+void trace::write() {
+  if (of_ == nullptr) return;
+  detail::scheduler_core& core = std::exchange(of_, nullptr)->core();
+  core.end_recording();
+  detail::write_trace(file_, {core.recorded()});
+}
+
+namespace detail {
+
+named_span::named_span(const char* name) noexcept : name_(name), since_ns_(0) {
+  if (const worker* const w = worker::of_this_thread()) since_ns_ = w->trace.begin();
+}
+
+named_span::~named_span() {
+  if (since_ns_ == 0) return;
+  auto& w = static_cast<worker&>(*self);
+  const busy_section here(w);  // an interrupt may note something, too
+  w.trace.end(name_, since_ns_, 0);
+}
+
+}  // namespace detail
+}  // namespace filch

@@ -1,0 +1,183 @@
+#include "scheduler/trace_file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+#include "platform/thread.hpp"
+#include "scheduler/scheduler_core.hpp"
+
+namespace filch::detail {
+namespace {
+
+struct closed {
+  void operator()(std::FILE* f) const noexcept { static_cast<void>(std::fclose(f)); }
+};
+using file = std::unique_ptr<std::FILE, closed>;
+
+std::string quoted(const char* text) {
+  std::string all = "\"";
+  for (; *text != 0; ++text) {
+    const auto byte = static_cast<unsigned char>(*text);
+    if (byte == '"' || byte == '\\') {
+      all += {'\\', *text};
+    } else if (byte < ' ') {
+      all += ' ';
+    } else {
+      all += *text;
+    }
+  }
+  return all + '"';
+}
+
+/// Microseconds, as the format wants them.
+struct micros {
+  explicit micros(std::int64_t ns) noexcept : whole(ns / 1000), rest(static_cast<int>(ns % 1000)) {}
+  std::int64_t whole;
+  int rest;
+};
+
+class trace_writer {
+ public:
+  trace_writer(std::FILE* to, std::int64_t begin_ns) noexcept : to_(to), begin_ns_(begin_ns) {
+    static_cast<void>(std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n", to_));
+  }
+  void name_team(std::size_t pid, const recorded_team& of) {
+    const std::string name = "filch, policy " + of.policy;
+    print("\"name\": \"process_name\", \"ph\": \"M\", \"pid\": %zu, \"args\": {\"name\": %s}", pid,
+          quoted(name.c_str()).c_str());
+  }
+  void name_worker(std::size_t pid, std::uint32_t worker, const recorded_team& of) {
+    print("\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": %zu, \"tid\": %u, \"args\": {\"name\": \"%s %u\"}", pid,
+          worker, worker < of.workers ? "worker" : "guest", worker);
+  }
+  void event(std::size_t pid, const recorded_event& e) {
+    const micros at(e.what.since_ns - begin_ns_);
+    const std::string name = quoted(e.what.name);
+    if (e.what.until_ns == e.what.since_ns) {
+      print(
+          "\"name\": %s, \"ph\": \"i\", \"s\": \"t\", \"pid\": %zu, \"tid\": %u, \"ts\": %lld.%03d, \"args\": "
+          "{\"number\": %lld}",
+          name.c_str(), pid, e.worker, static_cast<long long>(at.whole), at.rest,
+          static_cast<long long>(e.what.number));
+      return;
+    }
+    const micros lasts(e.what.until_ns - e.what.since_ns);
+    print(
+        "\"name\": %s, \"ph\": \"X\", \"pid\": %zu, \"tid\": %u, \"ts\": %lld.%03d, \"dur\": %lld.%03d, \"args\": "
+        "{\"number\": %lld}",
+        name.c_str(), pid, e.worker, static_cast<long long>(at.whole), at.rest, static_cast<long long>(lasts.whole),
+        lasts.rest, static_cast<long long>(e.what.number));
+  }
+  void end() { static_cast<void>(std::fputs("\n]}\n", to_)); }
+
+ private:
+  template <class... Args>
+  void print(const char* format, Args... args) {
+    static_cast<void>(std::fputs(is_first_ ? "{" : ",\n{", to_));
+    is_first_ = false;
+    static_cast<void>(std::fprintf(to_, format, args...));
+    static_cast<void>(std::fputs("}", to_));
+  }
+
+  std::FILE* to_;
+  std::int64_t begin_ns_;
+  bool is_first_ = true;
+};
+
+std::string reason() { return std::strerror(errno); }
+
+}  // namespace
+
+void require_writable(const std::string& path, const std::string& where) {
+  if (const file f{std::fopen(path.c_str(), "ae")}; f == nullptr) {
+    throw std::invalid_argument("filch: " + where + " '" + path + "' cannot be written: " + reason() +
+                                "; name a file in a folder that is there");
+  }
+}
+
+void write_trace(const std::string& path, const std::vector<recorded_team>& all) {
+  file f{std::fopen(path.c_str(), "we")};
+  const auto fail = [&] { throw std::runtime_error("filch: the trace '" + path + "' cannot be written: " + reason()); };
+  if (f == nullptr) fail();
+  std::int64_t begin_ns = 0;
+  for (const recorded_team& team : all) {
+    for (const recorded_event& e : team.events) {
+      if (begin_ns == 0 || e.what.since_ns < begin_ns) begin_ns = e.what.since_ns;
+    }
+  }
+  trace_writer to(f.get(), begin_ns);
+  for (std::size_t pid = 0; pid != all.size(); ++pid) {
+    to.name_team(pid, all[pid]);
+    std::vector<bool> is_named;
+    for (const recorded_event& e : all[pid].events) {
+      if (is_named.size() <= e.worker) is_named.resize(e.worker + std::size_t{1});
+      if (!is_named[e.worker]) to.name_worker(pid, e.worker, all[pid]);
+      is_named[e.worker] = true;
+      to.event(pid, e);
+    }
+  }
+  to.end();
+  if (std::ferror(f.get()) != 0 || std::fclose(f.release()) != 0) fail();
+}
+
+namespace {
+
+/// Never destroyed: schedulers may end after it would be.
+struct process_recording {
+  platform::mutex mutex;
+  std::string path;
+  std::vector<recorded_team> ended;
+  std::vector<scheduler_core*> running;
+};
+
+process_recording& of_process() {
+  static process_recording& all = *new process_recording;
+  return all;
+}
+
+void write_at_exit() noexcept {
+  process_recording& all = of_process();
+  const std::lock_guard lock(all.mutex);
+  try {
+    std::vector<recorded_team> teams = all.ended;
+    for (const scheduler_core* const each : all.running) teams.push_back(each->recorded());
+    write_trace(all.path, teams);
+  } catch (const std::exception& error) {
+    static_cast<void>(std::fprintf(stderr, "%s\n", error.what()));
+  }
+}
+
+}  // namespace
+
+bool process_trace::begin(scheduler_core& of) {
+  const char* const path = platform::records_traces ? std::getenv("FILCH_TRACE") : nullptr;
+  if (path == nullptr || *path == 0) return false;
+  process_recording& all = of_process();
+  const std::lock_guard lock(all.mutex);
+  if (all.path.empty()) {
+    require_writable(path, "FILCH_TRACE");
+    all.path = path;
+    std::atexit([] { write_at_exit(); });
+  }
+  all.running.push_back(&of);
+  return true;
+}
+
+void process_trace::end(scheduler_core& of) noexcept {
+  process_recording& all = of_process();
+  const std::lock_guard lock(all.mutex);
+  if (std::erase(all.running, &of) == 0) return;
+  try {
+    all.ended.push_back(of.recorded());
+  } catch (const std::exception& error) {
+    static_cast<void>(std::fprintf(stderr, "filch: part of the trace is lost: %s\n", error.what()));
+  }
+}
+
+}  // namespace filch::detail

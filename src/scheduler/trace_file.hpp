@@ -1,0 +1,42 @@
+// What was recorded of schedulers, and the file that it is written to: Chrome's trace event format, which Perfetto reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/trace_log.hpp"
+
+namespace filch::detail {
+
+class scheduler_core;
+class team;
+
+struct recorded_event {
+  platform::trace_event what;
+  std::uint32_t worker;
+};
+
+/// What was recorded of one scheduler.
+struct recorded_team {
+  std::uint32_t workers = 0;  ///< others are guests
+  std::string policy;
+  std::vector<recorded_event> events;
+};
+
+/// Throws std::invalid_argument, with `where` the path was said, when the file cannot be written.
+void require_writable(const std::string& path, const std::string& where);
+/// Throws std::runtime_error when it cannot be written.
+void write_trace(const std::string& path, const std::vector<recorded_team>& all);
+
+/// The recording that FILCH_TRACE asks for: of all schedulers of the process, written when it exits. If that is not set,
+/// nothing happens.
+class process_trace {
+ public:
+  /// The scheduler begins; is it to be recorded? Throws as require_writable.
+  static bool begin(scheduler_core& of);
+  /// It ends, and has been recorded.
+  static void end(scheduler_core& of) noexcept;
+};
+
+}  // namespace filch::detail
