@@ -77,7 +77,8 @@ class future_wait : public waiting_worker {
   }
 
   bool sleep() noexcept {
-    if (!is_added_ && !(is_added_ = of_.add(sleeper_))) return true;
+    if (!is_added_) is_added_ = of_.add(sleeper_);
+    if (!is_added_) return true;  // it is ready
     const lineage task = runner();
     doze_unless(
         [&] {

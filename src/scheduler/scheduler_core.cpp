@@ -131,10 +131,11 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
       sources_{&injected_},
       network_(place.network),
       place_(place.of),
+      process_trace_(*this),
+      is_recorded_(process_trace_.is_wanted()),
       spares_(*this) {
   if (place.tasks != nullptr) sources_.push_back(place.tasks);
   if (interrupts_wanted()) interrupter::prepare();
-  is_recorded_ = process_trace::begin(*this);
   for (const platform::worker_place& at : platform::places_of_workers(chosen_.workers, chosen_.pinning)) add_worker(at);
   threads_.reserve(static_cast<std::size_t>(chosen_.workers));  // a thread that runs must not be lost
   try {
@@ -153,10 +154,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
   }
 }
 
-scheduler_core::~scheduler_core() {
-  stop();
-  process_trace::end(*this);
-}
+scheduler_core::~scheduler_core() { stop(); }
 
 void scheduler_core::close() noexcept {
   background_.close();

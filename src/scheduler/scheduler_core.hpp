@@ -106,7 +106,8 @@ class scheduler_core {
   platform::atomic<bool> seat_taken_{false};
   mutable platform::mutex guests_mutex_;
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
-  bool is_recorded_ = false;  ///< under the guests' lock
+  const process_trace process_trace_;
+  bool is_recorded_;  ///< under the guests' lock
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off
   std::vector<std::unique_ptr<platform::thread>> threads_;

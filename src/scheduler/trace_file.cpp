@@ -141,6 +141,11 @@ process_recording& of_process() {
   return all;
 }
 
+const char* wanted_path() noexcept {
+  const char* const path = platform::records_traces ? std::getenv("FILCH_TRACE") : nullptr;
+  return path == nullptr || *path == 0 ? nullptr : path;
+}
+
 void write_at_exit() noexcept {
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
@@ -155,9 +160,9 @@ void write_at_exit() noexcept {
 
 }  // namespace
 
-bool process_trace::begin(scheduler_core& of) {
-  const char* const path = platform::records_traces ? std::getenv("FILCH_TRACE") : nullptr;
-  if (path == nullptr || *path == 0) return false;
+process_trace::process_trace(scheduler_core& of) : of_(of), is_wanted_(wanted_path() != nullptr) {
+  if (!is_wanted_) return;
+  const char* const path = wanted_path();
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
   if (all.path.empty()) {
@@ -166,15 +171,15 @@ bool process_trace::begin(scheduler_core& of) {
     std::atexit([] { write_at_exit(); });
   }
   all.running.push_back(&of);
-  return true;
 }
 
-void process_trace::end(scheduler_core& of) noexcept {
+process_trace::~process_trace() {
+  if (!is_wanted_) return;
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
-  if (std::erase(all.running, &of) == 0) return;
+  std::erase(all.running, &of_);
   try {
-    all.ended.push_back(of.recorded());
+    all.ended.push_back(of_.recorded());
   } catch (const std::exception& error) {
     static_cast<void>(std::fprintf(stderr, "filch: part of the trace is lost: %s\n", error.what()));
   }

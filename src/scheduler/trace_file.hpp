@@ -29,14 +29,22 @@ void require_writable(const std::string& path, const std::string& where);
 /// Throws std::runtime_error when it cannot be written.
 void write_trace(const std::string& path, const std::vector<recorded_team>& all);
 
-/// The recording that FILCH_TRACE asks for: of all schedulers of the process, written when it exits. If that is not set,
-/// nothing happens.
+/// A scheduler's part of the recording that FILCH_TRACE asks for: of all schedulers of the process, written when it
+/// exits. If that is not set, nothing happens: schedulers share nothing by it.
 class process_trace {
  public:
-  /// The scheduler begins; is it to be recorded? Throws as require_writable.
-  static bool begin(scheduler_core& of);
-  /// It ends, and has been recorded.
-  static void end(scheduler_core& of) noexcept;
+  /// Throws as require_writable.
+  explicit process_trace(scheduler_core& of);
+  process_trace(const process_trace&) = delete;
+  process_trace& operator=(const process_trace&) = delete;
+  /// What was recorded of the scheduler is kept.
+  ~process_trace();
+
+  [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
+
+ private:
+  scheduler_core& of_;
+  const bool is_wanted_;
 };
 
 }  // namespace filch::detail
