@@ -1,5 +1,5 @@
-// In this program every object on the heap begins on a cache line of its own, and larger ones on a block or a page of
-// data_memory. Otherwise it would depend on all that the program has allocated before, such as the words of its command
+// In this program every object on the heap begins on a cache line of its own, and one that is larger than a block of
+// data_memory on a page of its own. Otherwise it would depend on all that the program has allocated before, such as the words of its command
 // line, which objects of a simulated program share a line or a page, and so would its results. Nor do two nodes share a
 // line by chance; and the virtual machine hears of all that is given out, which may have been another node's.
 #include <cstddef>
@@ -22,7 +22,7 @@ void* given_out(std::size_t alignment, std::size_t bytes) noexcept {
 }
 
 void* line_aligned(std::size_t bytes) noexcept {
-  const std::size_t alignment = bytes < block_bytes ? line_bytes : bytes < page_bytes ? block_bytes : page_bytes;
+  const std::size_t alignment = bytes < block_bytes ? line_bytes : page_bytes;
   return given_out(alignment, bytes);
 }
 
