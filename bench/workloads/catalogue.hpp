@@ -43,5 +43,6 @@ workload sph_workload();
 workload uts_places_workload();
 workload nqueens_places_workload();
 workload stencil_places_workload();
+workload recorded_workload();
 
 }  // namespace filch::bench

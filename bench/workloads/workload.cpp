@@ -44,6 +44,7 @@ const std::vector<workload>& workloads() {
       uts_places_workload(),
       nqueens_places_workload(),
       stencil_places_workload(),
+      recorded_workload(),
   };
   return all;
 }

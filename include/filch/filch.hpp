@@ -10,6 +10,7 @@
 #include <filch/for_each_dynamic.hpp>
 #include <filch/fork_join.hpp>
 #include <filch/future.hpp>
+#include <filch/keep_warm.hpp>
 #include <filch/loop.hpp>
 #include <filch/parallel_for.hpp>
 #include <filch/parallel_invoke.hpp>

@@ -168,6 +168,8 @@ class FILCH_API task_group {
   [[noreturn]] static void reject_wait();
   void end();
   detail::group_rest& rest();
+  /// Null: the calling worker is not profiled.
+  detail::profiled_construct* profiled() noexcept;
   [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept { return w.inner.frame == frame_; }
   /// Place in the spawn order of those on the stack, before that of all others.
   [[nodiscard]] static std::uint64_t order_of(const detail::slot& s) noexcept {
@@ -275,6 +277,7 @@ void task_group::run_body(F& f, Order order) noexcept {
 
 template <class F>
 void task_group::run_at_once(F& f) noexcept {
+  const detail::profiled_child here(profiled());
   run_body(f, [&, n = ran_at_once_++]() noexcept { return order_of(*detail::self->head.load()) + n; });
 }
 
@@ -463,7 +466,7 @@ inline void task_group::run(F&& f, double work) {
 template <class F>
 void task_group::run_divided(F&& f, double work) {
   detail::worker_core& w = *detail::self;
-  if (w.place.path.trace != nullptr) return run_otherwise(std::forward<F>(f));
+  if (w.place.path.trace != nullptr || detail::is_profiled(w)) return run_otherwise(std::forward<F>(f));
   double* left = nullptr;
   detail::division& parts = divided(w, left);
   const double share = detail::share_of(w, work, *left, total_);

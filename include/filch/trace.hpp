@@ -52,12 +52,16 @@ class FILCH_API named_span {
 
  private:
   const char* name_;
-  std::int64_t since_ns_;
+  std::int64_t since_ns_;  ///< 0: nothing is recorded
+  // Before it began, if it is profiled.
+  bool is_profiled_ = false;
+  std::int64_t work_ns_ = 0;
+  std::int64_t path_ns_ = 0;
 };
 
 }  // namespace detail
 
-/// A callable that does what f does, and is called that in traces: `group.run(filch::named("read", [&] { ... }))`.
+/// A callable that does what f does, and is called that in traces and profiles: `group.run(filch::named("read", [&] { ... }))`.
 /// @param name  a literal: traces keep its address. 1 ns for each call when nothing is recorded.
 template <std::size_t N, class F>
 [[nodiscard]] auto named(const char (&name)[N], F&& f) {

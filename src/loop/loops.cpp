@@ -17,6 +17,7 @@
 #include "loop/keep_offered.hpp"
 #include "platform/clock.hpp"
 #include "worker/policy.hpp"
+#include "worker/profile_recorder.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
 #include "worker/striped_mutex.hpp"
@@ -194,6 +195,7 @@ void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t hi
 void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::uint64_t high,
                  part_origin origin) noexcept {
   auto& w = static_cast<worker&>(core);
+  if (w.profile) return w.profile->run_loop(w, whole, low, high);
   if (whole.kind == loop_kind::fixed) return run_fixed(w, whole, low, high, origin);
   if (w.place.path.trace != nullptr) {
     const search_pause here(w);

@@ -12,7 +12,9 @@ class serial final : public policy {
  public:
   [[nodiscard]] std::unique_ptr<offer> make_offer() const override;
   [[nodiscard]] bool runs_at_once() const noexcept override { return true; }
-  void answer(worker& w) noexcept override { w.calm(); }
+  void answer(worker& w) noexcept override {
+    if (!w.diverts) w.calm();  // else it is profiled, and constructs ask on their cold paths
+  }
   [[nodiscard]] bool reclaim(worker& /*w*/, slot& /*s*/) noexcept override { return true; }
   void rejoin(worker& /*w*/, slot& /*s*/) noexcept override {}
   [[nodiscard]] bool can_be_asked() const noexcept override { return true; }

@@ -13,6 +13,7 @@
 
 #include "platform/usable.hpp"
 #include "policy/table.hpp"
+#include "scheduler/process_profile.hpp"
 #include "victim/random_victim.hpp"
 #include "worker/patience.hpp"
 
@@ -186,7 +187,16 @@ platform::pinning pinning_of(const said& pinning) {
 
 }  // namespace
 
-configuration configure(const options& chosen) {
+configuration configure(const options& asked_for) {
+  // Profiles are of the program in its own order, whatever it asks for.
+  const options chosen = process_profile::is_asked_for() ? options{.workers = asked_for.workers,
+                                                                   .policy = "serial",
+                                                                   .join = "transitive",
+                                                                   .loop = "standard",
+                                                                   .stack_bytes = asked_for.stack_bytes,
+                                                                   .on_start = asked_for.on_start,
+                                                                   .on_stop = asked_for.on_stop}
+                                                         : asked_for;
   const combination& policy = policy_of(choice(chosen.policy, "FILCH_POLICY", "policy", combinations().front().policy));
   const std::string join = join_of(choice(chosen.join, "FILCH_JOIN", "join", policy.default_join), policy);
   const loop_kind loop = loop_of(choice(chosen.loop, "FILCH_LOOP", "loop", name_of(policy.default_loop)), policy);

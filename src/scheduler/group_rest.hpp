@@ -88,6 +88,7 @@ class group_rest {
   // Owner of a group that lies on its C++ stack and has a total, while it divides: how, and what is left of that.
   std::optional<division> tasks;
   double work_left = 0;
+  profiled_construct profiled;  ///< whoever runs tasks in the program's order
 
  private:
   static constexpr std::uint64_t watched = 1;

@@ -185,7 +185,10 @@ bool injector::run_at_once(group_rest& group, detached_task& t, bool is_new) noe
       const busy_section here(w);
       if (is_new) hold(group);
       w.begin_detached(group);
-      run(w, t);
+      {
+        const profiled_child of_group(w.profile ? &group.profiled : nullptr);
+        run(w, t);
+      }
       flush(w);
     });
     return true;

@@ -107,12 +107,14 @@ attachment::attachment(worker& w) noexcept {
   w.begin_work();
   w.root_since_ns = w.trace.begin();
   w.home->core().begin_root(w);
+  w.home->core().begin_profile(w);
   w.busy.store(false);
 }
 
 attachment::~attachment() {
   auto& w = static_cast<worker&>(*worker_);
   w.busy.store(true);
+  w.home->core().end_profile(w);
   if (w.head.load() != w.base) settle(w, w.base);
   w.trace.end("run", w.root_since_ns, 0);
   w.place = {};

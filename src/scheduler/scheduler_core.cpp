@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "platform/clock.hpp"
+#include "worker/profile_recorder.hpp"
 #include "worker/wait.hpp"
 #include "worker/worker.hpp"
 
@@ -81,6 +82,9 @@ class scheduler_core::idle_wait {
     core_.sleepers_.announce(w_);
     if (something_visible() || core_.policy_->work_visible(w_)) {
       core_.sleepers_.withdraw(w_);
+    } else if (core_.sleepers_.is_warm()) {
+      core_.sleepers_.withdraw(w_);
+      platform::yield();  // to threads that have no processor
     } else if (!sleep_or_nap()) {
       core_.interrupter_.interrupt_all_due(w_);
     }
@@ -278,6 +282,23 @@ void scheduler_core::serve(worker& w, const platform::atomic<bool>& until) noexc
   w.place = outer_place;
   w.diverts = outer_diverts;
   w.begin_work();
+}
+
+void scheduler_core::begin_profile(worker& w) {
+  // Inside of another scheduler's task, what is run here is a strand of that.
+  const bool is_inside = w.outer != nullptr && w.outer->profile != nullptr;
+  if (!process_profile_.is_wanted() || is_inside) return;
+  w.profile = std::make_shared<profile_recorder>();
+  w.diverts = true;
+  w.raise();
+  w.root_since_ns = platform::now_ns();
+  w.profile->begin_root();
+}
+
+void scheduler_core::end_profile(worker& w) noexcept {
+  if (!w.profile) return;
+  process_profile_.add(w.profile->end_root(), platform::now_ns() - w.root_since_ns);
+  w.profile = nullptr;
 }
 
 void scheduler_core::begin_recording() {

@@ -16,6 +16,7 @@
 #include "scheduler/configuration.hpp"
 #include "scheduler/injector.hpp"
 #include "scheduler/poller.hpp"
+#include "scheduler/process_profile.hpp"
 #include "scheduler/spare_threads.hpp"
 #include "scheduler/ticker.hpp"
 #include "scheduler/trace_file.hpp"
@@ -64,12 +65,17 @@ class scheduler_core {
   /// What was recorded last, or until now. Throws std::bad_alloc.
   [[nodiscard]] recorded_team recorded() const;
 
+  /// What the worker runs until end_profile() is profiled, if FILCH_PROFILE is set.
+  void begin_profile(worker& w);
+  void end_profile(worker& w) noexcept;
+
   [[nodiscard]] statistics stats() const;
   void reset_stats();
   [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
   [[nodiscard]] injector& injected() noexcept { return injected_; }
   [[nodiscard]] background& background_tasks() noexcept { return background_; }
   [[nodiscard]] spare_threads& spares() noexcept { return spares_; }
+  [[nodiscard]] sleepers& those_asleep() noexcept { return sleepers_; }
   [[nodiscard]] scheduler& home() noexcept { return home_; }
   /// Is every task run where it is made?
   [[nodiscard]] bool runs_at_once() const noexcept { return policy_->runs_at_once(); }
@@ -107,6 +113,7 @@ class scheduler_core {
   mutable platform::mutex guests_mutex_;
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
   const process_trace process_trace_;
+  const process_profile process_profile_;
   bool is_recorded_;  ///< under the guests' lock
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off

@@ -12,6 +12,7 @@
 
 #include "scheduler/injector.hpp"
 #include "scheduler/scheduler_core.hpp"
+#include "worker/profile_recorder.hpp"
 #include "worker/slow_path.hpp"
 #include "worker/worker.hpp"
 
@@ -65,6 +66,9 @@ detail::group_rest* task_group::wait_for_detached() {
   if (rest == nullptr) return nullptr;
   detail::injector::wait(*rest);
   rest->tasks.reset();  // what comes after the group has the task's whole range again
+  if (detail::is_profiled(*detail::self)) {
+    static_cast<detail::worker&>(*detail::self).profile->join(rest->profiled);
+  }
   return rest;
 }
 
@@ -212,6 +216,15 @@ detail::group_rest& task_group::rest() {
     return *rest;
   }
   return *made.release();
+}
+
+detail::profiled_construct* task_group::profiled() noexcept {
+  if (!detail::is_profiled(*detail::self)) return nullptr;
+  try {
+    return &rest().profiled;
+  } catch (const std::exception&) {
+    return nullptr;  // it counts as part of what it is in
+  }
 }
 
 void task_group::push_detached(detail::group_rest& to, detail::detached_task& t) noexcept { to.home.push(to, t); }

@@ -7,6 +7,7 @@
 
 #include "scheduler/scheduler_core.hpp"
 #include "scheduler/trace_file.hpp"
+#include "worker/profile_recorder.hpp"
 #include "worker/worker.hpp"
 
 namespace filch {
@@ -34,14 +35,22 @@ void trace::write() {
 namespace detail {
 
 named_span::named_span(const char* name) noexcept : name_(name), since_ns_(0) {
-  if (const worker* const w = worker::of_this_thread()) since_ns_ = w->trace.begin();
+  const worker* const w = worker::of_this_thread();
+  if (w == nullptr) return;
+  since_ns_ = w->trace.begin();
+  if (!w->profile) return;
+  const auto [work_ns, path_ns] = w->profile->begin_part();
+  is_profiled_ = true;
+  work_ns_ = work_ns;
+  path_ns_ = path_ns;
 }
 
 named_span::~named_span() {
-  if (since_ns_ == 0) return;
+  if (since_ns_ == 0 && !is_profiled_) return;
   auto& w = static_cast<worker&>(*self);
   const busy_section here(w);  // an interrupt may note something, too
   w.trace.end(name_, since_ns_, 0);
+  if (is_profiled_) w.profile->end_part(name_, {work_ns_, path_ns_});
 }
 
 }  // namespace detail

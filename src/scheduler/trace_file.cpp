@@ -20,21 +20,6 @@ struct closed {
 };
 using file = std::unique_ptr<std::FILE, closed>;
 
-std::string quoted(const char* text) {
-  std::string all = "\"";
-  for (; *text != 0; ++text) {
-    const auto byte = static_cast<unsigned char>(*text);
-    if (byte == '"' || byte == '\\') {
-      all += {'\\', *text};
-    } else if (byte < ' ') {
-      all += ' ';
-    } else {
-      all += *text;
-    }
-  }
-  return all + '"';
-}
-
 /// Microseconds, as the format wants them.
 struct micros {
   explicit micros(std::int64_t ns) noexcept : whole(ns / 1000), rest(static_cast<int>(ns % 1000)) {}
@@ -50,7 +35,7 @@ class trace_writer {
   void name_team(std::size_t pid, const recorded_team& of) {
     const std::string name = "filch, policy " + of.policy;
     print("\"name\": \"process_name\", \"ph\": \"M\", \"pid\": %zu, \"args\": {\"name\": %s}", pid,
-          quoted(name.c_str()).c_str());
+          quoted(name).c_str());
   }
   void name_worker(std::size_t pid, std::uint32_t worker, const recorded_team& of) {
     print("\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": %zu, \"tid\": %u, \"args\": {\"name\": \"%s %u\"}", pid,
@@ -93,6 +78,26 @@ class trace_writer {
 std::string reason() { return std::strerror(errno); }
 
 }  // namespace
+
+const char* recording_path(const char* variable) noexcept {
+  const char* const path = platform::records_traces ? std::getenv(variable) : nullptr;
+  return path == nullptr || *path == 0 ? nullptr : path;
+}
+
+std::string quoted(std::string_view text) {
+  std::string all = "\"";
+  for (const char each : text) {
+    const auto byte = static_cast<unsigned char>(each);
+    if (byte == '"' || byte == '\\') {
+      all += {'\\', each};
+    } else if (byte < ' ') {
+      all += ' ';
+    } else {
+      all += each;
+    }
+  }
+  return all + '"';
+}
 
 void require_writable(const std::string& path, const std::string& where) {
   if (const file f{std::fopen(path.c_str(), "ae")}; f == nullptr) {
@@ -141,11 +146,6 @@ process_recording& of_process() {
   return all;
 }
 
-const char* wanted_path() noexcept {
-  const char* const path = platform::records_traces ? std::getenv("FILCH_TRACE") : nullptr;
-  return path == nullptr || *path == 0 ? nullptr : path;
-}
-
 void write_at_exit() noexcept {
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
@@ -160,9 +160,9 @@ void write_at_exit() noexcept {
 
 }  // namespace
 
-process_trace::process_trace(scheduler_core& of) : of_(of), is_wanted_(wanted_path() != nullptr) {
+process_trace::process_trace(scheduler_core& of) : of_(of), is_wanted_(recording_path("FILCH_TRACE") != nullptr) {
   if (!is_wanted_) return;
-  const char* const path = wanted_path();
+  const char* const path = recording_path("FILCH_TRACE");
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
   if (all.path.empty()) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/trace_log.hpp"
@@ -24,6 +25,10 @@ struct recorded_team {
   std::vector<recorded_event> events;
 };
 
+/// The file that a variable of the environment names; null: none, or nothing can be recorded here.
+const char* recording_path(const char* variable) noexcept;
+/// As a text of JSON.
+std::string quoted(std::string_view text);
 /// Throws std::invalid_argument, with `where` the path was said, when the file cannot be written.
 void require_writable(const std::string& path, const std::string& where);
 /// Throws std::runtime_error when it cannot be written.

@@ -13,6 +13,7 @@
 #include "worker/inbox.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/policy.hpp"
+#include "worker/profile_recorder.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
 #include "worker/task_trace.hpp"
@@ -290,6 +291,7 @@ given_task* find_given(const worker& w, const slot& s) noexcept {
 }  // namespace
 
 bool division::cut_off(double share) noexcept {
+  if (is_profiled(w_)) return false;
   if (whole_.path.trace != nullptr) {
     child_.path = next_child(whole_.path);
     rest_.path = next_child(whole_.path);
@@ -359,6 +361,11 @@ division::division(worker_core& core, const void* family) noexcept
 
 division::~division() {
   auto& w = static_cast<worker&>(w_);
+  if (w.profile) {
+    leave_profiled_child();
+    w.profile->join(profiled_);
+    return;
+  }
   if (steals_by_ != steals_by::nothing) w.steals->begin_phase(steals_by_ == steals_by::everybody);
   if (steals_by_ == steals_by::own) w.steals = steal_range_ref(&w.steals->around());
   enter_place(w, whole_);
@@ -367,13 +374,27 @@ division::~division() {
   if (is_inside && w.steals->outermost_active() != nullptr) w.diverts = false;
 }
 
+void division::leave_profiled_child() noexcept {
+  if (std::exchange(is_in_profiled_child_, false)) static_cast<worker&>(w_).profile->end_child(profiled_);
+}
+
+void division::enter_child() noexcept {
+  if (auto& w = static_cast<worker&>(w_); w.profile) {
+    is_in_profiled_child_ = true;
+    return w.profile->begin_child(profiled_);
+  }
+  enter(child_);
+}
+
 void division::enter(const task_place& place) noexcept {
   auto& w = static_cast<worker&>(w_);
+  if (w.profile) return;
   enter_place(w, place);
   if (!w.diverts) activate(w);
 }
 
 void division::enter_rest() noexcept {
+  leave_profiled_child();
   enter(rest_);
   // As after the first branch on the fast path.
   if (rest_.path.trace != nullptr) attend(w_);

@@ -160,6 +160,11 @@ bool sleepers::all_but_one() const noexcept {
   return sleeping_in(counts_.load(std::memory_order_relaxed)) + 1 >= team_.size();  // [SL10]
 }
 
+void sleepers::begin_warm() noexcept {
+  warm_.fetch_add(1, std::memory_order_seq_cst);  // [KW1] before the look for sleepers
+  wake_all();
+}
+
 void sleepers::wake_all() noexcept {
   // [SL9] seq_cst: after [ST1] in the one total order, and acquires the words of those who announced before; else the
   // words could be read as they were before that. The number itself may lag behind the words and is not asked.

@@ -64,6 +64,16 @@ class sleepers {
   /// Wakes everybody: the scheduler stops.
   void wake_all() noexcept;
 
+  // Nobody is to fall asleep for a while: see filch/keep_warm.hpp. Any thread; calls are counted.
+  void begin_warm() noexcept;
+  void end_warm() noexcept { warm_.fetch_sub(1, std::memory_order_relaxed); }  // who sees it late sleeps late
+  /// Of a worker that has announced its sleep, or says that it dozes.
+  [[nodiscard]] bool is_warm() const noexcept {
+    // [KW1] seq_cst: after [SL3] and [AT4]; pairs with the other one: who is not seen by the one who wakes sees this. No
+    // exploration catches it: it would cost a wake-up later, and no more.
+    return warm_.load(std::memory_order_seq_cst) != 0;
+  }
+
   // For waiting workers.
   void begin_wait() noexcept { waiting_.fetch_add(1, std::memory_order_seq_cst); }  // [SL4]
   void end_wait() noexcept { waiting_.fetch_sub(1, std::memory_order_relaxed); }    // a late wake-up does no harm
@@ -94,6 +104,7 @@ class sleepers {
   alignas(64) platform::atomic<std::uint32_t> announced_{0};  ///< idle workers that sleep or are about to
   platform::atomic<std::uint32_t> waiting_{0};                ///< parked waiters
   platform::atomic<std::uint32_t> latest_{0};  ///< who fell asleep last: where to look for a sleeper first
+  platform::atomic<std::uint32_t> warm_{0};    ///< so many want nobody to sleep
 };
 
 }  // namespace filch::detail

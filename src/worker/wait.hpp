@@ -8,12 +8,13 @@
 //   bool help()       tries once to run something; false: found nothing
 //   void answer()     answers workers that ask this one for work
 //   bool interrupt()  interrupts those who have not answered for too long; false: nobody
-//   bool sleep()      announces it, looks once more, and sleeps; false: there is nobody to wake it, so it did not
+//   bool sleep()      announces it, looks once more, and sleeps if it may; false: there is nobody to wake it, so it did not
 //
 // What may be run in help() is each one's own business, and what makes waiting safe (docs/protocols/wait.md); that no
 // wake-up is lost is that of sleep() (docs/protocols/sleep.md).
 #pragma once
 
+#include "platform/clock.hpp"
 #include "worker/patience.hpp"
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
@@ -64,11 +65,15 @@ class waiting_worker {
     w_.wait.dozing.store(true, std::memory_order_seq_cst);
     w_.common.sleepers.begin_wait();
     if (!over() && !may_run_given()) {
-      if (w_.attention.load(std::memory_order_seq_cst) == nullptr) attend(w_);  // [AT2]
-      w_.count(&counters::parks);
-      const std::int64_t since_ns = w_.trace.begin();
-      w_.parker.park_until(deadline_ns());
-      w_.trace.end("asleep", since_ns, 0);
+      if (w_.common.sleepers.is_warm()) {
+        platform::yield();  // to threads that have no processor
+      } else {
+        if (w_.attention.load(std::memory_order_seq_cst) == nullptr) attend(w_);  // [AT2]
+        w_.count(&counters::parks);
+        const std::int64_t since_ns = w_.trace.begin();
+        w_.parker.park_until(deadline_ns());
+        w_.trace.end("asleep", since_ns, 0);
+      }
     }
     w_.common.sleepers.end_wait();
     w_.wait.dozing.store(false, std::memory_order_relaxed);  // a wake-up too many does no harm

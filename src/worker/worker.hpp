@@ -38,6 +38,7 @@ class team;
 class worker;
 
 class group_rest;
+class profile_recorder;
 
 /// Of a worker without work. Its waker, or the worker itself, claims it first, and lets it go when it is counted as
 /// searching.
@@ -309,12 +310,13 @@ class worker : public worker_core {
   steal_range_ref steals;  ///< of the construct that it is in, or was in last; none: nobody steals by ranges
   // What idle workers look at, apart from what changes more often.
   alignas(64) platform::atomic<bool> runs_migrated{false};  ///< a hint, any thread: what it runs was given for itself
-  platform::atomic<std::uint64_t> reach{0};  ///< any thread: whom it may take from, since it looked for the last time
-  alignas(64) counters counted;              ///< any thread may read
-  search_part search;                        ///< owner
-  platform::trace_log trace;                 ///< owner
-  std::int64_t root_since_ns = 0;            ///< owner, for the trace
-  worker* outer = nullptr;                   ///< owner: enclosing worker, if entered from another scheduler's task
+  platform::atomic<std::uint64_t> reach{0};   ///< any thread: whom it may take from, since it looked for the last time
+  alignas(64) counters counted;               ///< any thread may read
+  search_part search;                         ///< owner
+  platform::trace_log trace;                  ///< owner
+  std::shared_ptr<profile_recorder> profile;  ///< owner; null: what it runs is not profiled
+  std::int64_t root_since_ns = 0;             ///< owner, for the trace
+  worker* outer = nullptr;                    ///< owner: enclosing worker, if entered from another scheduler's task
   // What a waker looks at, on one cache line.
   alignas(64) sleep_part sleep;  ///< any thread
   wait_part wait;                ///< any thread

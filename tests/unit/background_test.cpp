@@ -318,5 +318,33 @@ TEST(this_worker, has_a_bound_and_a_scheduler) {
   });
 }
 
+std::uint64_t parks(const scheduler& of) { return of.stats().parks; }
+
+TEST(keep_warm, nobody_falls_asleep_until_it_ends) {
+  scheduler pool({.workers = 4});
+  const auto sleep_again = [&](std::uint64_t before) {
+    while (parks(pool) < before + 3) std::this_thread::yield();
+  };
+  sleep_again(0);
+  {
+    const keep_warm here(pool);
+    const keep_warm in_it(pool);
+    // Who was about to sleep when it began is counted, once.
+    const std::uint64_t before = parks(pool) + 3;
+    for (int i = 0; i < 50; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(200));  // four times as long as they spin
+      pool.run([] { EXPECT_EQ(fib(5), 5); });
+    }
+    EXPECT_LE(parks(pool), before);
+  }
+  sleep_again(parks(pool));
+}
+
+TEST(keep_warm, schedulers_of_one_worker_have_nobody_to_wake) {
+  scheduler pool({.workers = 1});
+  const keep_warm here(pool);
+  EXPECT_EQ(pool.run([] { return fib(10); }), 55);
+}
+
 }  // namespace
 }  // namespace filch

@@ -19,7 +19,9 @@ inline constexpr int exit_misuse = 2;
 
 command add_bench_command(CLI::App& root);
 command add_demo_command(CLI::App& root);
+command add_latency_command(CLI::App& root);
 command add_list_command(CLI::App& root);
+command add_profile_command(CLI::App& root);
 command add_topology_command(CLI::App& root);
 
 }  // namespace filch::cli

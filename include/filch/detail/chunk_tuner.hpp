@@ -69,4 +69,10 @@ class chunk_tuners {
 template <class Type>
 inline constexpr char key_of = 0;
 
+/// Its name, among other words: for people.
+template <class T>
+[[nodiscard]] constexpr const char* name_of_type() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
 }  // namespace filch::detail

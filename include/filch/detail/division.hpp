@@ -7,6 +7,8 @@
 // belongs to the worker in whose part of the line its right end lies. That is another worker, to which the child is
 // given, or the dividing one itself, which runs it at once.
 //
+// A program that is profiled says here where its tasks begin and end; all run at once (worker/profile_recorder.hpp).
+//
 // constrained (docs/protocols/constrained.md): each child of a task in a repeated part gets its path, and is given to
 // the worker that the trace names, or pushed as ever.
 #pragma once
@@ -14,6 +16,7 @@
 #include <cstdint>
 
 #include <filch/config.hpp>
+#include <filch/detail/profiled_construct.hpp>
 #include <filch/detail/worker_core.hpp>
 
 namespace filch::detail {
@@ -48,12 +51,13 @@ class FILCH_API division {
   void offer_rest(slot& s) noexcept;
 
   /// What the worker runs from now on has the place of the child; or of what is left; or none.
-  void enter_child() noexcept { enter(child_); }
+  void enter_child() noexcept;
   void enter_rest() noexcept;
   void enter_nothing() noexcept { enter({}); }
 
  private:
   void enter(const task_place& place) noexcept;
+  void leave_profiled_child() noexcept;
   [[nodiscard]] worker& owner_of_child() const noexcept;
 
   worker_core& w_;
@@ -63,6 +67,8 @@ class FILCH_API division {
   task_place child_{};
   /// Its steal range: none; the one around it, which is that of the scheduler, or has the same range; or its own.
   enum class steals_by : std::uint8_t { nothing, everybody, around, own } steals_by_ = steals_by::nothing;
+  profiled_construct profiled_{};
+  bool is_in_profiled_child_ = false;
 };
 
 /// Waits for a given task. `reclaimed`: nobody had begun it, and the owner has to run it, from its slot, which stays its

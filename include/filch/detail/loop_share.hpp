@@ -48,6 +48,7 @@ struct loop_state {
   loop_kind kind;  ///< not `inherited`
   bool grain_given;
   const weight_sums* weights = nullptr;  ///< null: none
+  const char* name = "";                 ///< has the type of the body in it
   /// Iterations from here on need not run: the lowest one that threw, or 0 after a stop. [LW1] relaxed: a hint to end
   /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
   platform::atomic<std::uint64_t> cut_at{nowhere};

@@ -222,7 +222,8 @@ loop_status run_on(worker_core& w, const Block& block, loop_kind kind, std::uint
                    .stop = stop,
                    .kind = kind,
                    .grain_given = grain != 0,
-                   .weights = weights};
+                   .weights = weights,
+                   .name = name_of_type<Block>()};
   if (!plain && stop != nullptr && stop->stop_requested()) return loop_status::stopped;
   if ((w.diverts && (kind == loop_kind::standard || w.place.path.trace != nullptr)) || kind == loop_kind::fixed)
       [[unlikely]] {

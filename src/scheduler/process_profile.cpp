@@ -1,0 +1,78 @@
+#include "scheduler/process_profile.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <string>
+
+#include <filch/topology.hpp>
+
+#include "platform/clock.hpp"
+#include "platform/thread.hpp"
+#include "scheduler/profile_page.hpp"
+#include "scheduler/trace_file.hpp"
+
+namespace filch::detail {
+namespace {
+
+constexpr const char* variable = "FILCH_PROFILE";
+
+/// Never destroyed: schedulers may end after it would be.
+struct profile_of_process {
+  platform::mutex mutex;
+  std::string path;
+  std::int64_t begin_ns = 0;
+  std::int64_t in_roots_ns = 0;
+  profiled_work all;
+};
+
+profile_of_process& whole_profile() {
+  static profile_of_process& all = *new profile_of_process;
+  return all;
+}
+
+void write_profile_at_exit() noexcept {
+  profile_of_process& of = whole_profile();
+  const std::lock_guard lock(of.mutex);
+  try {
+    // Threads may have had roots at the same time.
+    const std::int64_t outside_ns = std::max<std::int64_t>(0, platform::now_ns() - of.begin_ns - of.in_roots_ns);
+    write_profile_page(of.path, {.program = program_invocation_short_name,
+                                 .workers = discover_topology().usable_workers,
+                                 .outside_ns = outside_ns,
+                                 .work = of.all});
+  } catch (const std::exception& error) {
+    static_cast<void>(std::fprintf(stderr, "%s\n", error.what()));
+  }
+}
+
+}  // namespace
+
+bool process_profile::is_asked_for() noexcept { return recording_path(variable) != nullptr; }
+
+process_profile::process_profile() : is_wanted_(is_asked_for()) {
+  if (!is_wanted_) return;
+  profile_of_process& of = whole_profile();
+  const std::lock_guard lock(of.mutex);
+  if (!of.path.empty()) return;
+  require_writable(recording_path(variable), variable);
+  of.path = recording_path(variable);
+  of.begin_ns = platform::now_ns();
+  std::atexit([] { write_profile_at_exit(); });
+}
+
+void process_profile::add(const profiled_work& root, std::int64_t elapsed_ns) const noexcept {
+  profile_of_process& of = whole_profile();
+  const std::lock_guard lock(of.mutex);
+  try {
+    of.all.add(root);
+    of.in_roots_ns += elapsed_ns;
+  } catch (const std::exception& error) {
+    static_cast<void>(std::fprintf(stderr, "filch: part of the profile is lost: %s\n", error.what()));
+  }
+}
+
+}  // namespace filch::detail

@@ -1,0 +1,24 @@
+// The profile that FILCH_PROFILE asks for: of all that the schedulers of the process run, written when it exits.
+#pragma once
+
+#include "worker/profile_recorder.hpp"
+
+namespace filch::detail {
+
+/// A scheduler's part of it. If FILCH_PROFILE is not set, nothing happens: schedulers share nothing by it.
+class process_profile {
+ public:
+  [[nodiscard]] static bool is_asked_for() noexcept;
+
+  /// Throws std::invalid_argument when the file cannot be written.
+  process_profile();
+
+  [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
+  /// Any thread. A root has ended, which took so long with all that was measured.
+  void add(const profiled_work& root, std::int64_t elapsed_ns) const noexcept;
+
+ private:
+  const bool is_wanted_;
+};
+
+}  // namespace filch::detail

@@ -1,0 +1,261 @@
+#include "worker/profile_recorder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <filch/detail/loop_share.hpp>
+
+#include "platform/clock.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+namespace {
+
+/// Loops are cut no finer: what takes less is better run by one.
+constexpr std::int64_t least_piece_ns = 1'000;
+/// Pieces of a loop that are alike become one, unless they are such a share of it.
+constexpr std::int64_t share_of_loop = 64;
+
+void add_to(std::map<std::string, profiled_part>& all, const std::map<std::string, profiled_part>& later) {
+  for (const auto& [name, part] : later) {
+    profiled_part& of = all[name];
+    of.calls += part.calls;
+    of.iterations += part.iterations;
+    of.work_ns += part.work_ns;
+    of.span_ns += part.span_ns;
+  }
+}
+
+}  // namespace
+
+void profiled_work::add(const profiled_work& later) {
+  roots += later.roots;
+  tasks += later.tasks;
+  work_ns += later.work_ns;
+  span_ns += later.span_ns;
+  forks = std::max(forks, later.forks);
+  add_to(loops, later.loops);
+  add_to(named, later.named);
+  graph.insert(graph.end(), later.graph.begin(), later.graph.end());
+}
+
+/// While it exists no strand is measured: it is the recorder's own time.
+class profile_recorder::no_strand {
+ public:
+  explicit no_strand(profile_recorder& r) noexcept : r_(r) { r_.pause(); }
+  ~no_strand() { r_.resume(); }
+  no_strand(const no_strand&) = delete;
+  no_strand& operator=(const no_strand&) = delete;
+
+ private:
+  profile_recorder& r_;
+};
+
+profile_recorder::profile_recorder() {
+  std::int64_t least_ns = 1'000;
+  for (int i = 0; i < 1'000; ++i) {
+    const std::int64_t since = platform::now_ns();
+    least_ns = std::min(least_ns, platform::now_ns() - since);
+  }
+  clock_ns_ = least_ns;
+}
+
+void profile_recorder::pause() noexcept {
+  const std::int64_t ns = std::max<std::int64_t>(0, platform::now_ns() - strand_since_ns_ - clock_ns_);
+  done_.work_ns += ns;
+  now_.ns += ns;
+  add_strand(ns);
+}
+
+void profile_recorder::resume() noexcept { strand_since_ns_ = platform::now_ns(); }
+
+void profile_recorder::add_strand(std::int64_t ns) {
+  if (ns == 0) return;
+  if (!done_.graph.empty() && done_.graph.back() >= 0) {
+    // Not the time of a run, which ends a piece.
+    done_.graph.back() += ns;
+  } else {
+    done_.graph.push_back(ns);
+  }
+}
+
+void profile_recorder::begin_root() noexcept {
+  done_ = {};
+  done_.roots = 1;
+  now_ = {};
+  frames_.clear();
+  done_.graph.push_back(graph_token::task);
+  resume();
+}
+
+profiled_work profile_recorder::end_root() noexcept {
+  pause();
+  done_.span_ns = now_.ns;
+  done_.forks = now_.forks;
+  done_.graph.push_back(graph_token::task_end);
+  return std::exchange(done_, {});
+}
+
+void profile_recorder::begin_task() {
+  frames_.push_back({now_, done_.work_ns, done_.graph.size()});
+  done_.graph.push_back(graph_token::task);
+  ++now_.forks;
+}
+
+void profile_recorder::end_task() {
+  const frame ended = frames_.back();
+  frames_.pop_back();
+  const std::int64_t ns = done_.work_ns - ended.work_ns;
+  if (ns < threshold_ns_) {
+    done_.graph.resize(ended.begin);
+    add_strand(ns);
+  } else {
+    done_.graph.push_back(graph_token::task_end);
+  }
+  now_ = ended.at;
+}
+
+void profile_recorder::begin_child(profiled_construct& of) noexcept {
+  const no_strand here(*this);
+  if (!of.is_open) {
+    of = {.end = now_, .is_open = true, .frame = frames_.size(), .begin = done_.graph.size()};
+    done_.graph.push_back(graph_token::construct);
+    ++constructs_;
+  }
+  ++done_.tasks;
+  begin_task();
+}
+
+void profile_recorder::end_child(profiled_construct& of) noexcept {
+  const no_strand here(*this);
+  of.end.meet(now_);
+  end_task();
+  ++now_.forks;  // what the forking task does next is forked off, too
+  raise_threshold();
+}
+
+void profile_recorder::join(profiled_construct& of) noexcept {
+  if (!of.is_open) return;
+  const no_strand here(*this);
+  now_.meet(of.end);
+  // A construct that was opened elsewhere ends there in the graph.
+  if (of.frame == frames_.size() && of.begin < done_.graph.size()) {
+    const auto begin = done_.graph.begin() + static_cast<std::ptrdiff_t>(of.begin);
+    if (std::find(begin, done_.graph.end(), graph_token::task) == done_.graph.end() &&
+        std::find(begin, done_.graph.end(), graph_token::loop) == done_.graph.end()) {
+      std::int64_t ns = 0;
+      std::for_each(begin + 1, done_.graph.end(), [&](std::int64_t token) { ns += std::max<std::int64_t>(0, token); });
+      done_.graph.resize(of.begin);
+      add_strand(ns);
+    } else {
+      done_.graph.push_back(graph_token::join);
+    }
+  }
+  of = {};
+}
+
+void profile_recorder::raise_threshold() noexcept {
+  if (done_.graph.size() < most_tokens_) return;
+  threshold_ns_ *= 4;
+  most_tokens_ += std::size_t{1} << 16;
+}
+
+// Adjacent runs are one unless they are long.
+void profile_recorder::add_run(std::size_t loop_begin, std::uint64_t iterations, std::int64_t ns,
+                               std::int64_t loop_ns) {
+  std::vector<std::int64_t>& graph = done_.graph;
+  const std::size_t size = graph.size();
+  if (size >= loop_begin + 4 && graph[size - 3] == graph_token::run &&
+      graph[size - 1] + ns < std::max(threshold_ns_, loop_ns / share_of_loop)) {
+    graph[size - 2] += static_cast<std::int64_t>(iterations);
+    graph[size - 1] += ns;
+    return;
+  }
+  graph.push_back(graph_token::run);
+  graph.push_back(static_cast<std::int64_t>(iterations));
+  graph.push_back(ns);
+}
+
+void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept {
+  pause();
+  const profiled_path begun = now_;
+  const std::int64_t work_before = done_.work_ns;
+  const std::size_t loop_begin = done_.graph.size();
+  done_.graph.push_back(graph_token::loop);
+  profiled_path end = now_;
+  std::uint64_t size = 1;
+  const std::uint64_t from = low;
+  while (low < high) {
+    const std::uint64_t grains = (size + whole.grain - 1) / whole.grain * whole.grain;
+    const std::uint64_t iterations = std::min(grains, high - low);
+    const std::uint64_t constructs = constructs_;
+    const std::int64_t piece_before = done_.work_ns;
+    begin_task();
+    resume();
+    whole.run_part(w, whole, low, low + iterations, 0, part_origin::taken_back);
+    pause();
+    low += iterations;
+    const std::int64_t ns = done_.work_ns - piece_before;
+    const std::int64_t loop_ns = done_.work_ns - work_before;
+    if (constructs_ != constructs) {
+      // There is parallelism inside. Where several iterations were run, they count as one after the other.
+      end.meet(now_);
+      end_task();
+      size = 1;
+    } else {
+      // Nothing but strands: iterations alike, of which a few make a piece that is worth a task.
+      const std::int64_t one_ns = ns / static_cast<std::int64_t>(iterations);
+      end.meet({begun.ns + std::max(one_ns, std::min(ns, least_piece_ns)), begun.forks});
+      done_.graph.resize(frames_.back().begin);
+      frames_.pop_back();
+      add_run(loop_begin, iterations, ns, loop_ns);
+      if (ns < std::max(least_piece_ns, loop_ns / share_of_loop)) size *= 2;
+    }
+    now_ = begun;
+  }
+  const std::int64_t work_ns = done_.work_ns - work_before;
+  if (work_ns < threshold_ns_) {
+    done_.graph.resize(loop_begin);
+    add_strand(work_ns);
+  } else {
+    done_.graph.push_back(graph_token::loop_end);
+    ++constructs_;
+  }
+  end.forks += static_cast<std::uint32_t>(std::bit_width(high - from));  // halved until there is one
+  now_.meet(end);
+  profiled_part& of_all = done_.loops[whole.name];
+  ++of_all.calls;
+  of_all.iterations += high - from;
+  of_all.work_ns += work_ns;
+  of_all.span_ns += now_.ns - begun.ns;
+  raise_threshold();
+  resume();
+}
+
+profile_recorder::part profile_recorder::begin_part() noexcept {
+  const no_strand here(*this);
+  return {done_.work_ns, now_.ns};
+}
+
+void profile_recorder::end_part(const char* name, const part& begun) noexcept {
+  const no_strand here(*this);
+  profiled_part& of = done_.named[name];
+  ++of.calls;
+  of.work_ns += done_.work_ns - begun.work_ns;
+  of.span_ns += now_.ns - begun.path_ns;
+}
+
+bool is_profiled(const worker_core& w) noexcept {
+  return &w != &foreign_worker && static_cast<const worker&>(w).profile != nullptr;
+}
+
+profiled_child::profiled_child(profiled_construct* of) noexcept : of_(of) {
+  if (of_ != nullptr) static_cast<worker&>(*self).profile->begin_child(*of_);
+}
+
+profiled_child::~profiled_child() {
+  if (of_ != nullptr) static_cast<worker&>(*self).profile->end_child(*of_);
+}
+
+}  // namespace filch::detail

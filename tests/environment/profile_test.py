@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Checks the profiles of programs whose tasks are known. Times are compared with each other only: they are sums of the same strands.
+
+    profile_test.py PROGRAM
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ENDS = {-1: -2, -3: -4, -5: -6}
+RUN = -7
+
+
+def expect(so: bool, what: str) -> None:
+    if not so:
+        sys.exit(f"not so: {what}")
+
+
+def profile(program: str, name: str) -> dict:
+    """What the page has, when its graph is well-formed."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        finished = subprocess.run([program, name], env={**os.environ, "FILCH_PROFILE": str(page)}, capture_output=True, text=True, check=False)
+        expect((finished.returncode, finished.stderr) == (0, ""), f"{name} runs: {finished}")
+        text = page.read_text()
+    begin = text.index('type="application/json">') + len('type="application/json">')
+    found = json.loads(text[begin : text.index("</script>", begin)])
+    open_tokens, time, i = [], 0, 0
+    graph = found["graph"]
+    while i < len(graph):
+        if graph[i] == RUN:
+            expect(graph[i + 1] > 0, f"{name}: a run has iterations")
+            time += graph[i + 2]
+            i += 2
+        elif graph[i] >= 0:
+            time += graph[i]
+        elif graph[i] in ENDS:
+            open_tokens.append(ENDS[graph[i]])
+        else:
+            expect(open_tokens and open_tokens.pop() == graph[i], f"{name}: what begins in the graph ends there")
+        i += 1
+    expect(not open_tokens, f"{name}: what begins in the graph ends there")
+    expect(time == found["work_ns"], f"{name}: the graph has all of the work, {found['work_ns']} ns, and not {time}")
+    expect(0 < found["span_ns"] <= found["work_ns"], f"{name}: the span is a part of the work")
+    return found
+
+
+def main() -> None:
+    program = sys.argv[1]
+
+    # A call of fib(n) forks twice, if n > 1; the second branch is run by the forking task itself.
+    def forks(n: int) -> int:
+        return 0 if n < 2 else 1 + forks(n - 1) + forks(n - 2)
+
+    fib = profile(program, "fib")
+    expect(fib["tasks"] == forks(12), f"fib(12) forks {forks(12)} times, not {fib['tasks']}")
+
+    chain = profile(program, "chain")
+    expect(chain["tasks"] == 50, "a chain of 50 tasks")
+    expect(chain["span_ns"] > 0.99 * chain["work_ns"], f"a chain's span is its work: {chain['span_ns']} of {chain['work_ns']}")
+    expect("longest chain" in chain["advice"][0], f"advice on chains: {chain['advice']}")
+
+    for name in ("group", "heap_group"):
+        group = profile(program, name)
+        expect(group["tasks"] == 32, f"{name}: 32 tasks")
+        expect(group["span_ns"] >= group["work_ns"] / 40, f"{name}: no more parallelism than tasks")
+        expect(group["span_ns"] < 0.9 * group["work_ns"], f"{name}: tasks are parallel")
+    leaves = profile(program, "group")["named"]
+    expect([(each["name"], each["calls"]) for each in leaves] == [("leaf", 32)], f"named parts: {leaves}")
+
+    loop = profile(program, "loop")
+    expect([(each["calls"], each["iterations"]) for each in loop["loops"]] == [(1, 64)], f"a loop of 64: {loop['loops']}")
+    expect(loop["span_ns"] < 0.9 * loop["work_ns"], "iterations are parallel")
+
+    short = profile(program, "short_loops")
+    expect([(each["calls"], each["iterations"]) for each in short["loops"]] == [(2000, 20000)], f"2000 loops: {short['loops']}")
+    expect(any("too short to share" in line for line in short["advice"]), f"advice on short loops: {short['advice']}")
+
+    nested = profile(program, "nested")
+    expect(sorted((each["calls"], each["iterations"]) for each in nested["loops"]) == [(1, 16), (16, 64)], f"loops in a loop: {nested['loops']}")
+    expect(nested["tasks"] == 16, f"a fork in each iteration: {nested['tasks']}")
+    expect(nested["span_ns"] < nested["work_ns"] / 8, "both levels are parallel")
+
+    profile(program, "reduce")
+    profile(program, "throws")
+    expect(profile(program, "submitted")["work_ns"] > 0, "submitted tasks are part of who submits")
+
+    refused = subprocess.run([program, "fib"], env={**os.environ, "FILCH_PROFILE": "/nowhere/page.html"}, capture_output=True, text=True, check=False)
+    expect(refused.returncode != 0 and "FILCH_PROFILE '/nowhere/page.html' cannot be written" in refused.stderr, f"a bad path: {refused.stderr}")
+
+
+if __name__ == "__main__":
+    main()
