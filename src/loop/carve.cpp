@@ -94,7 +94,8 @@ unsigned give_halves(worker& w, work_share& share, std::uint32_t hungry) noexcep
   unsigned given = 0;
   for (; hungry != 0; hungry /= 2) {
     const std::uint64_t rest = f.last.load() - f.next.load();
-    if (given != 0 && rest / 2 < least) break;
+    // The first is asked for. Further ones are to be worth what it takes to come for them, perhaps from another socket.
+    if (given != 0 && rest / 2 < least_shared(f)) break;
     if (!give(w, f, rest > least ? rest / 2 : rest, 0)) break;
     ++given;
   }

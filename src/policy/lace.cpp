@@ -91,6 +91,10 @@ void lace::answer(worker& w, offered_parts what) noexcept {
     const std::uint32_t shared = all ? left : part.all_stolen ? 1 : (left + 1) / 2;
     share(w, shared);
     parts = std::max(parts, std::min(shared, sleepers::most_woken));
+    // The oldest first; but where more want something than there are tasks, a younger loop is not to wait for its turn: those
+    // may be small, and its chunks long.
+    const std::uint32_t idle = f != nullptr && !all ? w.common.sleepers.idle() : 0;
+    if (idle > shared) parts += give_halves(w, *f, idle - shared);
   }
   part.looked = parts == 0;
   if (parts == 0) {

@@ -69,7 +69,13 @@ class scheduler_core::idle_wait {
     w_.counted.idle.begin();
     if (core_.network_ != nullptr) core_.network_->poll();
     const auto acquire = [this](work_source* from) { return from->acquire(w_); };
-    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !std::ranges::any_of(core_.sources_, acquire)) return false;
+    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !std::ranges::any_of(core_.sources_, acquire)) {
+      // Others are likelier to have what is left; and each look at a worker that has nothing costs that one time.
+      for (std::uint32_t i = std::min(++in_vain_ / searches_at_full_pace, most_further_pauses); i != 0; --i)
+        platform::pause();
+      return false;
+    }
+    in_vain_ = 0;
     search_again();
     return true;
   }
@@ -119,9 +125,15 @@ class scheduler_core::idle_wait {
     core_.sleepers_.begin_search();
   }
 
+  // Measured on simulated machines: with 64 workers and more, programs are faster by 5 to 30 % in the mean; with 16 it makes
+  // no difference.
+  static constexpr std::uint32_t searches_at_full_pace = 32;
+  static constexpr std::uint32_t most_further_pauses = 2;
+
   scheduler_core& core_;
   worker& w_;
   const platform::atomic<bool>& until_;
+  std::uint32_t in_vain_ = 0;  ///< searches since the last one that found something
 };
 
 scheduler_core::scheduler_core(scheduler& home, configuration chosen, const place_hooks& place)
