@@ -21,6 +21,7 @@
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
 #include "worker/striped_mutex.hpp"
+#include "worker/task_trace.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
@@ -190,14 +191,41 @@ void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t hi
   join_given_parts(w, whole);
 }
 
+// Of a schedule that is recorded or replayed: part t is worker t's, or is where it was, if the loop is the root's own. Others
+// are their owners' alone.
+void run_in_schedule(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, part_origin origin) noexcept {
+  if (origin != part_origin::whole) return whole.run_part(w, whole, low, high, 0, part_origin::taken_back);
+  whole.kind = loop_kind::fixed;
+  if (w.number == 0 && w.is_in_root() && w.loops.innermost.load() == nullptr) {
+    const busy_section here(w);
+    task_path& path = w.place.path;
+    const std::uint64_t most_parts = std::max<std::uint64_t>(1, (high - low) / whole.grain);
+    std::uint64_t parts = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.common.workers), most_parts);
+    for (; parts > 1; --parts) {
+      const std::uint64_t from = whole_grains(low, high - (high - low) / parts, whole.grain);
+      if (from >= high) continue;
+      const task_path part = next_child(path);
+      worker* const recorded = path.trace->place_of(part.id, w);
+      worker& other = w.common.team[static_cast<std::uint32_t>(parts - 1)];
+      worker& to = path.trace->is_strict() ? (recorded != nullptr ? *recorded : w) : other;
+      if (!give_part(w, to, {.range = {}, .path = part}, whole, from, high)) break;
+      high = from;
+    }
+  }
+  whole.run_part(w, whole, low, high, 0, part_origin::taken_back);
+  join_given_parts(w, whole);
+}
+
 }  // namespace
 
 void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::uint64_t high,
                  part_origin origin) noexcept {
   auto& w = static_cast<worker&>(core);
   if (w.profile) return w.profile->run_loop(w, whole, low, high);
+  const task_trace* const trace = w.place.path.trace;
+  if (trace != nullptr && trace->places_loops()) return run_in_schedule(w, whole, low, high, origin);
   if (whole.kind == loop_kind::fixed) return run_fixed(w, whole, low, high, origin);
-  if (w.place.path.trace != nullptr) {
+  if (trace != nullptr) {
     const search_pause here(w);
     return whole.run_part(w, whole, low, high, 0, origin);
   }

@@ -13,10 +13,11 @@ constrained::constrained(std::unique_ptr<victim_selector> victims, std::unique_p
 void constrained::answer(worker& w) noexcept {
   const task_trace* const trace = w.place.path.trace;
   if (trace == nullptr) return lace::answer(w);
+  const bool loops_have_places = trace->places_loops();
   if (trace->is_strict()) {
-    lace::answer(w, offered_parts::of_loops);
+    lace::answer(w, loops_have_places ? offered_parts::nothing : offered_parts::of_loops);
   } else if (!w.diverts || is_wanted(w)) {
-    lace::answer(w);
+    lace::answer(w, loops_have_places ? offered_parts::of_tasks : offered_parts::all);
   }
   if (w.diverts) w.raise();  // whoever asks meanwhile is answered at the next look
 }

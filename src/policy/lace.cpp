@@ -76,10 +76,12 @@ void lace::answer(worker& w, offered_parts what) noexcept {
   if (part.all_stolen) w.pass_joined();
   // [AT7] relaxed: before the offer that a thief takes, which releases it.
   if (part.next_wanted.load(std::memory_order_relaxed)) part.next_wanted.store(false, std::memory_order_relaxed);
-  const std::uint32_t tasks = what == offered_parts::all ? private_tasks(w) : 0;
+  const bool offers_tasks = what == offered_parts::all || what == offered_parts::of_tasks;
+  const bool offers_loops = what == offered_parts::all || what == offered_parts::of_loops;
+  const std::uint32_t tasks = offers_tasks ? private_tasks(w) : 0;
   const std::int64_t now_ns = tasks != 0 ? platform::now_ns() : 0;
   const bool all = tasks != 0 && offers_all(w, part, now_ns);
-  work_share* const f = giver(w, giving_order::oldest);
+  work_share* const f = offers_loops ? giver(w, giving_order::oldest) : nullptr;
   unsigned parts = 0;
   // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
   if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && (!all || w.pieces.count_offered(1) == 0)) {
@@ -87,7 +89,7 @@ void lace::answer(worker& w, offered_parts what) noexcept {
   }
   if (parts != 0) w.count(&counters::offers);
   // Anew: a task that splits may fork.
-  if (const std::uint32_t left = private_tasks(w); left != 0 && (all || parts == 0) && what == offered_parts::all) {
+  if (const std::uint32_t left = private_tasks(w); left != 0 && (all || parts == 0) && offers_tasks) {
     const std::uint32_t shared = all ? left : part.all_stolen ? 1 : (left + 1) / 2;
     share(w, shared);
     parts = std::max(parts, std::min(shared, sleepers::most_woken));

@@ -33,7 +33,7 @@ class lace : public stealing_policy {
 
  protected:
   /// What an answer may put on offer.
-  enum class offered_parts : std::uint8_t { of_loops, all };
+  enum class offered_parts : std::uint8_t { all, of_loops, of_tasks, nothing };
 
   void answer(worker& w, offered_parts what) noexcept;
   /// Owner, attention raised for another reason. Does anybody want something, or is nothing on offer?

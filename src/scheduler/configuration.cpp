@@ -14,6 +14,7 @@
 #include "platform/usable.hpp"
 #include "policy/table.hpp"
 #include "scheduler/process_profile.hpp"
+#include "scheduler/process_schedule.hpp"
 #include "victim/random_victim.hpp"
 #include "worker/patience.hpp"
 
@@ -185,18 +186,30 @@ platform::pinning pinning_of(const said& pinning) {
   return static_cast<platform::pinning>(found - names.begin());
 }
 
+/// With that policy, and of what the program asks for only what goes with all of them.
+options of_the_program(const options& asked_for, std::string_view policy) {
+  const combination& with = policy_of({std::string(policy), "policy"});
+  return {.workers = asked_for.workers,
+          .policy = std::string(policy),
+          .join = std::string(with.default_join),
+          .loop = std::string(name_of(with.default_loop)),
+          .stack_bytes = asked_for.stack_bytes,
+          .on_start = asked_for.on_start,
+          .on_stop = asked_for.on_stop};
+}
+
 }  // namespace
 
 configuration configure(const options& asked_for) {
-  // Profiles are of the program in its own order, whatever it asks for.
-  const options chosen = process_profile::is_asked_for() ? options{.workers = asked_for.workers,
-                                                                   .policy = "serial",
-                                                                   .join = "transitive",
-                                                                   .loop = "standard",
-                                                                   .stack_bytes = asked_for.stack_bytes,
-                                                                   .on_start = asked_for.on_start,
-                                                                   .on_stop = asked_for.on_stop}
-                                                         : asked_for;
+  options chosen = asked_for;
+  if (process_profile::is_asked_for()) {
+    // Profiles are of the program in its own order, whatever it asks for.
+    chosen = of_the_program(asked_for, "serial");
+  } else if (process_schedule::is_asked_for()) {
+    chosen = of_the_program(asked_for, "constrained");
+    if (chosen.workers == 0 && environment("FILCH_WORKERS").empty())
+      chosen.workers = process_schedule::recorded_workers();
+  }
   const combination& policy = policy_of(choice(chosen.policy, "FILCH_POLICY", "policy", combinations().front().policy));
   const std::string join = join_of(choice(chosen.join, "FILCH_JOIN", "join", policy.default_join), policy);
   const loop_kind loop = loop_of(choice(chosen.loop, "FILCH_LOOP", "loop", name_of(policy.default_loop)), policy);

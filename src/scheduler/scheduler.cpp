@@ -108,6 +108,7 @@ attachment::attachment(worker& w) noexcept {
   w.root_since_ns = w.trace.begin();
   w.home->core().begin_root(w);
   w.home->core().begin_profile(w);
+  w.home->core().begin_schedule(w, this);
   w.busy.store(false);
 }
 
@@ -116,6 +117,7 @@ attachment::~attachment() {
   w.busy.store(true);
   w.home->core().end_profile(w);
   if (w.head.load() != w.base) settle(w, w.base);
+  w.home->core().end_schedule(w);
   w.trace.end("run", w.root_since_ns, 0);
   w.place = {};
   w.diverts = false;

@@ -148,6 +148,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
       network_(place.network),
       place_(place.of),
       process_trace_(*this),
+      schedule_(chosen_.workers),
       is_recorded_(process_trace_.is_wanted()),
       spares_(*this) {
   if (place.tasks != nullptr) sources_.push_back(place.tasks);

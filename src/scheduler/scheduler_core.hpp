@@ -17,6 +17,7 @@
 #include "scheduler/injector.hpp"
 #include "scheduler/poller.hpp"
 #include "scheduler/process_profile.hpp"
+#include "scheduler/process_schedule.hpp"
 #include "scheduler/spare_threads.hpp"
 #include "scheduler/ticker.hpp"
 #include "scheduler/trace_file.hpp"
@@ -64,6 +65,15 @@ class scheduler_core {
   void end_recording() noexcept;
   /// What was recorded last, or until now. Throws std::bad_alloc.
   [[nodiscard]] recorded_team recorded() const;
+
+  /// What the seat runs until end_schedule(), with all of its frames below that one, is part of the schedule that is recorded
+  /// or replayed, if one is.
+  void begin_schedule(worker& w, const void* frame) noexcept {
+    if (w.number == 0 && w.outer == nullptr) schedule_.begin_root(w, frame);
+  }
+  void end_schedule(worker& w) noexcept {
+    if (w.number == 0) schedule_.end_root(w);
+  }
 
   /// What the worker runs until end_profile() is profiled, if FILCH_PROFILE is set.
   void begin_profile(worker& w);
@@ -114,6 +124,7 @@ class scheduler_core {
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
   const process_trace process_trace_;
   const process_profile process_profile_;
+  process_schedule schedule_;
   bool is_recorded_;  ///< under the guests' lock
   mutable platform::mutex stats_mutex_;
   statistics forgotten_;  ///< what reset_stats has taken off

@@ -56,6 +56,14 @@ void activate(worker& w) noexcept {
   if (steal_range* const r = w.steals.get()) activate(w, *r, r->now());
 }
 
+}  // namespace
+
+task_path next_child(task_path& of) noexcept {
+  return {.trace = of.trace, .id = task_trace::child(of.id, of.children++), .children = 0};
+}
+
+namespace {
+
 /// What a worker runs of what it was given.
 run_result run_given(task& t, run_by /*who*/) {
   given_task& g = *static_cast<piece&>(t).given.load();
@@ -168,11 +176,6 @@ bool run_own(worker& w) noexcept {
     return true;
   }
   return false;
-}
-
-/// The next child of a task of a repeated part.
-task_path next_child(task_path& of) noexcept {
-  return {.trace = of.trace, .id = task_trace::child(of.id, of.children++), .children = 0};
 }
 
 /// The wait for one given task, in which others of the same construct are helped with as well.
@@ -341,7 +344,7 @@ void division::offer_rest(slot& s) noexcept {
 bool division::give(loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept {
   auto& w = static_cast<worker&>(w_);
   const busy_section here(w);
-  return give_part(w, owner_of_child(), child_.range, whole, low, high);
+  return give_part(w, owner_of_child(), {.range = child_.range, .path = {}}, whole, low, high);
 }
 
 division::division(worker_core& core, const void* family) noexcept
@@ -472,9 +475,9 @@ void activate(worker& w, steal_range& r, steal_range::phase since) noexcept {
   }
 }
 
-bool give_part(worker& w, worker& to, worker_range range, loop_state& whole, std::uint64_t low,
+bool give_part(worker& w, worker& to, const task_place& place, loop_state& whole, std::uint64_t low,
                std::uint64_t high) noexcept {
-  given_task* const g = give_to(w, to, {.range = range, .path = {}}, &whole);
+  given_task* const g = give_to(w, to, place, &whole);
   if (g == nullptr) return false;
   g->whole = &whole;
   g->low = low;
@@ -487,6 +490,7 @@ void join_given_parts(worker& w, const loop_state& whole) noexcept {
   for (given_task* g = w.given; g != nullptr && g->whole == &whole; g = w.given) {
     const std::unique_ptr<given_task> owned(g);
     if (join(w, *g) == join_result::reclaimed) {
+      const inside_task there(w, g->place.path);
       const open_section part(w);
       g->whole->run_part(w, *g->whole, g->low, g->high, 0, part_origin::taken_back);
     }

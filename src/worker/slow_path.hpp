@@ -54,9 +54,12 @@ void await_given(worker_core& w, slot& s) noexcept;
 /// The steal range becomes active, if it is in that phase, and those in it are told.
 void activate(worker& w, steal_range& r, steal_range::phase since) noexcept;
 
-/// Gives [low, high) of a loop to another worker, until join_given_parts(). False: there is no memory.
-bool give_part(worker& w, worker& to, worker_range range, loop_state& whole, std::uint64_t low,
+/// Gives [low, high) of a loop to a worker, as a task of that place, until join_given_parts(). False: there is no memory.
+bool give_part(worker& w, worker& to, const task_place& place, loop_state& whole, std::uint64_t low,
                std::uint64_t high) noexcept;
+
+/// The next child of a task of a repeated part.
+[[nodiscard]] task_path next_child(task_path& of) noexcept;
 
 /// Waits for the parts of a loop that the worker has given, or runs them after all.
 void join_given_parts(worker& w, const loop_state& whole) noexcept;

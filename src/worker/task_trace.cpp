@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -66,12 +67,26 @@ void task_trace::follow_logs() {
   for (const log& each : logs_) entries += each.entries.size();
   table_.assign(entries == 0 ? 0 : std::bit_ceil(2 * entries), {});
   for (const log& each : logs_) {
-    for (const entry& noted : each.entries) {
-      std::size_t i = noted.task % table_.size();
-      while (table_[i].by != nobody) i = (i + 1) % table_.size();
-      table_[i] = noted;
-    }
+    for (const placement& noted : each.entries) add_to_table(noted);
   }
+}
+
+void task_trace::add_to_table(const placement& noted) noexcept {
+  std::size_t i = noted.task % table_.size();
+  while (table_[i].by != nobody) i = (i + 1) % table_.size();
+  table_[i] = noted;
+}
+
+void task_trace::follow(const std::vector<placement>& recorded) {
+  table_.assign(recorded.empty() ? 0 : std::bit_ceil(2 * recorded.size()), {});
+  for (const placement& each : recorded) add_to_table(each);
+  strict_ = true;
+}
+
+std::vector<task_trace::placement> task_trace::recorded() const {
+  std::vector<placement> all;
+  std::ranges::copy_if(table_, std::back_inserter(all), [](const placement& each) { return each.by != nobody; });
+  return all;
 }
 
 worker* task_trace::place_of(std::uint64_t task, const worker& maker) const noexcept {

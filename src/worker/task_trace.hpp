@@ -26,13 +26,29 @@ class worker;
 
 class task_trace {
  public:
-  explicit task_trace(unsigned relaxed_iterations) noexcept : relaxed_(relaxed_iterations) {}
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t by_root = nobody - 1;
+  /// Who ran which task, where that was another worker than its parent's.
+  struct placement {
+    std::uint64_t task = 0;
+    std::uint32_t by = nobody;
+  };
+
+  /// `places_loops`: of a schedule that is recorded or replayed; parts of loops are tasks of it, too.
+  explicit task_trace(unsigned relaxed_iterations, bool places_loops = false) noexcept
+      : relaxed_(relaxed_iterations), places_loops_(places_loops) {}
 
   /// The calling worker begins an iteration, all of whose C++ frames are below that address. False: one is in progress.
   [[nodiscard]] bool begin(const worker& root, const void* frame) noexcept;
   /// The iteration has ended, and counts unless it failed.
   void end(bool failed) noexcept;
   void forget() noexcept;
+
+  /// After begin(): the iteration is strict, and follows these.
+  void follow(const std::vector<placement>& recorded);
+  /// After end(): what was recorded last.
+  [[nodiscard]] std::vector<placement> recorded() const;
+  [[nodiscard]] bool places_loops() const noexcept { return places_loops_; }
 
   /// Tasks run where the trace says, and nowhere else.
   [[nodiscard]] bool is_strict() const noexcept { return strict_; }
@@ -52,20 +68,15 @@ class task_trace {
   }
 
  private:
-  struct entry {
-    std::uint64_t task = 0;
-    std::uint32_t by = nobody;
-  };
   struct alignas(64) log {
-    std::vector<entry> entries;
+    std::vector<placement> entries;
   };
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-  static constexpr std::uint32_t by_root = nobody - 1;
-
   void follow_logs();
+  void add_to_table(const placement& noted) noexcept;
   void clear() noexcept;
 
   const unsigned relaxed_;
+  const bool places_loops_;
   platform::mutex mutex_;  ///< for the next two
   bool running_ = false;
   bool forgotten_ = false;
@@ -76,8 +87,8 @@ class task_trace {
   const worker* root_ = nullptr;
   const void* activation_ = nullptr;  ///< of the root's worker, that the iteration is in
   const void* frame_ = nullptr;
-  std::vector<entry> table_;  ///< open addressing; empty, or a power of two
-  std::vector<log> logs_;     ///< by worker; a guest that is the root has the first
+  std::vector<placement> table_;  ///< open addressing; empty, or a power of two
+  std::vector<log> logs_;         ///< by worker; a guest that is the root has the first
 };
 
 }  // namespace filch::detail

@@ -1,0 +1,165 @@
+#include "scheduler/process_schedule.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "platform/thread.hpp"
+#include "scheduler/trace_file.hpp"
+#include "worker/worker.hpp"
+
+namespace filch::detail {
+namespace {
+
+constexpr const char* record_variable = "FILCH_RECORD";
+constexpr const char* replay_variable = "FILCH_REPLAY";
+constexpr const char* first_word = "filch-schedule-1";
+
+/// A scheduler, and a call of its run().
+using call = std::pair<int, int>;
+
+struct recorded_call {
+  int workers = 0;
+  std::vector<task_trace::placement> tasks;
+};
+
+/// Never destroyed: schedulers may end after it would be.
+struct whole_schedule {
+  platform::mutex mutex;
+  bool is_open = false;
+  int schedulers = 0;  ///< made so far
+  std::map<call, recorded_call> parts;
+};
+
+whole_schedule& schedule_of_process() {
+  static whole_schedule& all = *new whole_schedule;
+  return all;
+}
+
+void write_schedule() noexcept {
+  whole_schedule& all = schedule_of_process();
+  const std::lock_guard lock(all.mutex);
+  const char* const path = recording_path(record_variable);
+  if (path == nullptr) return;
+  std::ofstream out(path);
+  out << first_word << '\n';
+  for (const auto& [of, each] : all.parts) {
+    out << of.first << ' ' << of.second << ' ' << each.workers << ' ' << each.tasks.size() << '\n';
+    for (const task_trace::placement& task : each.tasks) out << task.task << ' ' << task.by << '\n';
+  }
+  if (!out.flush()) {
+    static_cast<void>(
+        std::fprintf(stderr, "filch: the schedule '%s' cannot be written: %s\n", path, std::strerror(errno)));
+  }
+}
+
+void read_schedule(whole_schedule& into, const char* path) {
+  const auto reject = [&](const char* why) {
+    throw std::invalid_argument(std::string("filch: FILCH_REPLAY '") + path + "' " + why +
+                                "; name a file that FILCH_RECORD wrote");
+  };
+  std::ifstream in(path);
+  if (!in) reject("cannot be read");
+  std::string word;
+  if (!(in >> word) || word != first_word) reject("is no schedule");
+  int scheduler = 0;
+  int number = 0;
+  recorded_call each;
+  for (std::size_t tasks = 0; in >> scheduler >> number >> each.workers >> tasks;) {
+    each.tasks.clear();
+    task_trace::placement task;
+    for (; tasks != 0 && in >> task.task >> task.by; --tasks) each.tasks.push_back(task);
+    if (tasks != 0) reject("ends in the middle");
+    into.parts[{scheduler, number}] = each;
+  }
+  if (!in.eof()) reject("is damaged");
+}
+
+/// The file is read, or known to be writable, before the first scheduler is there. The lock is held.
+void open_schedule(whole_schedule& all) {
+  if (std::exchange(all.is_open, true)) return;
+  try {
+    const char* const from = recording_path(replay_variable);
+    const char* const to = recording_path(record_variable);
+    if (from != nullptr && to != nullptr) {
+      throw std::invalid_argument("filch: FILCH_RECORD and FILCH_REPLAY are both set; record a schedule or replay one");
+    }
+    if (from != nullptr) {
+      read_schedule(all, from);
+    } else {
+      require_writable(to, record_variable);
+      std::atexit([] { write_schedule(); });
+    }
+  } catch (const std::exception&) {
+    all.is_open = false;
+    throw;
+  }
+}
+
+bool is_replayed() noexcept { return recording_path(replay_variable) != nullptr; }
+
+}  // namespace
+
+bool process_schedule::is_asked_for() noexcept { return is_replayed() || recording_path(record_variable) != nullptr; }
+
+int process_schedule::recorded_workers() {
+  whole_schedule& all = schedule_of_process();
+  const std::lock_guard lock(all.mutex);
+  open_schedule(all);
+  const auto found = all.parts.find({all.schedulers, 0});
+  return found == all.parts.end() ? 0 : found->second.workers;
+}
+
+process_schedule::process_schedule(int workers) : workers_(workers) {
+  if (!is_asked_for()) return;
+  whole_schedule& all = schedule_of_process();
+  const std::lock_guard lock(all.mutex);
+  open_schedule(all);
+  if (is_replayed()) {
+    const auto found = all.parts.find({all.schedulers, 0});
+    if (found != all.parts.end() && found->second.workers != workers) {
+      throw std::invalid_argument("filch: " + std::to_string(workers) +
+                                  " workers, where the schedule of FILCH_REPLAY has " +
+                                  std::to_string(found->second.workers) + "; replay with as many as were recorded");
+    }
+  }
+  number_ = all.schedulers++;
+}
+
+void process_schedule::begin_root(worker& w, const void* frame) noexcept {
+  if (number_ < 0) return;
+  trace_ = std::make_unique<task_trace>(0, true);
+  static_cast<void>(trace_->begin(w, frame));
+  if (is_replayed()) {
+    whole_schedule& all = schedule_of_process();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.parts.find({number_, calls_});
+    trace_->follow(found == all.parts.end() ? std::vector<task_trace::placement>{} : found->second.tasks);
+  }
+  w.place.path = {.trace = trace_.get(), .id = task_trace::root()};
+  w.diverts = true;
+  w.raise();
+}
+
+void process_schedule::end_root(worker& w) noexcept {
+  if (trace_ == nullptr) return;
+  w.place.path = {};
+  w.diverts = false;
+  trace_->end(false);
+  if (!is_replayed()) {
+    whole_schedule& all = schedule_of_process();
+    const std::lock_guard lock(all.mutex);
+    all.parts[{number_, calls_}] = {workers_, trace_->recorded()};
+  }
+  ++calls_;
+  trace_ = nullptr;
+}
+
+}  // namespace filch::detail

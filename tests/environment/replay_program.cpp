@@ -1,0 +1,77 @@
+// Prints which worker ran which task of a program with forks, groups, loops and reductions.
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <filch/filch.hpp>
+
+namespace {
+
+using filch::fork_join;
+using filch::parallel_for;
+using filch::task_group;
+
+volatile unsigned sink = 0;
+
+void work(unsigned steps) {
+  unsigned x = sink;
+  for (unsigned i = 0; i < steps; ++i) x = x * 1'664'525U + 1'013'904'223U;
+  sink = x;
+}
+
+class program {
+ public:
+  program() : ran_by_(static_cast<std::size_t>(loops_begin + 100 * loop_size), -1) {}
+
+  void run() {
+    tree(1);
+    task_group all;
+    for (int i = 0; i < 16; ++i) all.run([this, i] { tree(1024 * (i % 4 + 1) + 64 * (i / 4) + 1024); });
+    all.wait();
+    parallel_for(0, loop_size, [this](int i) {
+      note(loops_begin + i);
+      work(2000);
+      if (i % 8 == 0) tree(8192 + 64 * i);
+    });
+    parallel_for(0, 10, [this](int i) {
+      parallel_for(0, loop_size, [this, i](int j) { note(loops_begin + (i + 1) * loop_size + j); });
+    });
+    const long sum = filch::parallel_reduce(0L, 10'000L, 0L, [](long i) { return i; }, std::plus<>());
+    std::printf("%ld", sum);
+    print();
+  }
+
+ private:
+  static constexpr int loop_size = 64;
+  static constexpr int loops_begin = 16384;
+
+  // A tree of 2 x 31 tasks from that number on.
+  // NOLINTNEXTLINE(misc-no-recursion): that is the work.
+  void tree(int first, int number = 1) {
+    note(first + number);
+    work(3000 + 500 * static_cast<unsigned>(number % 7));
+    if (number >= 16) return;
+    fork_join([=, this] { tree(first, 2 * number); }, [=, this] { tree(first, 2 * number + 1); });
+  }
+  void note(int task) { ran_by_[static_cast<std::size_t>(task)] = filch::this_worker().index; }
+  void print() const {
+    for (std::size_t i = 0; i < ran_by_.size(); ++i) {
+      if (ran_by_[i] >= 0) std::printf(" %zu:%d", i, ran_by_[i]);
+    }
+    std::printf("\n");
+  }
+
+  std::vector<int> ran_by_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // More threads than processors: who takes what is another matter each time.
+  filch::scheduler pool({.workers = argc > 1 ? std::stoi(argv[1]) : 0});
+  for (int i = 0; i < 3; ++i) pool.run([] { program().run(); });
+  filch::scheduler other({.workers = 2, .policy = "receiver"});
+  other.run([] { program().run(); });
+}
