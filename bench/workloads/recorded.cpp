@@ -272,8 +272,8 @@ std::unique_ptr<instance> make_recorded(std::string_view size) {
 }  // namespace
 
 workload recorded_workload() {
-  return {"recorded",    "the graph of tasks of a program, as 'filch profile' has recorded it, from a file",
-          "example",     {"example", "FILE"},
+  return {"recorded",    "the graph of tasks of a program, as 'filch profile' has recorded it; recorded:FILE reads one",
+          "example",     {"example"},
           make_recorded, "example"};
 }
 

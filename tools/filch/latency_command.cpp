@@ -97,10 +97,11 @@ wake_up measure_wake_up(scheduler& pool, int rounds) {
           [&] {
             const double s = seconds_since(forked);
             begun.store(true, std::memory_order_relaxed);
-            if (this_worker() != forker)
+            if (this_worker() != forker) {
               seconds.push_back(s);
-            else
+            } else {
               ++missed;
+            }
           });
     });
   }
@@ -179,8 +180,8 @@ double oversubscription_ratio(const options& chosen) {
 
 template <class Measure>
 std::vector<double> repeat(int times, const Measure& measure) {
-  std::vector<double> all;
-  for (int i = 0; i < times; ++i) all.push_back(measure());
+  std::vector<double> all(static_cast<std::size_t>(times));
+  std::ranges::generate(all, measure);
   return all;
 }
 

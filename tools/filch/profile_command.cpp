@@ -79,7 +79,8 @@ std::string text_of(const fs::path& path) {
 int status_of(const std::vector<std::string>& command, const std::vector<std::string>& variables,
               const fs::path& output = {}) {
   std::vector<char*> words;
-  for (const std::string& each : command) words.push_back(const_cast<char*>(each.c_str()));
+  const auto word = [](const std::string& text) { return const_cast<char*>(text.c_str()); };
+  std::ranges::transform(command, std::back_inserter(words), word);
   words.push_back(nullptr);
   std::vector<char*> environment;
   for (char** each = environ; *each != nullptr; ++each) {
@@ -88,7 +89,7 @@ int status_of(const std::vector<std::string>& command, const std::vector<std::st
     const bool is_replaced = one.starts_with("FILCH_PROFILE=") || one.starts_with("FILCH_TRACE=");
     if (!is_replaced) environment.push_back(*each);
   }
-  for (const std::string& each : variables) environment.push_back(const_cast<char*>(each.c_str()));
+  std::ranges::transform(variables, std::back_inserter(environment), word);
   environment.push_back(nullptr);
   posix_spawn_file_actions_t actions{};
   posix_spawn_file_actions_init(&actions);

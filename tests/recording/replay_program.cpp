@@ -1,4 +1,5 @@
 // Prints which worker ran which task of a program with forks, groups, loops and reductions.
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -13,12 +14,12 @@ using filch::fork_join;
 using filch::parallel_for;
 using filch::task_group;
 
-volatile unsigned sink = 0;
+std::atomic<unsigned> sink = 0;  // so that work is not left out
 
 void work(unsigned steps) {
-  unsigned x = sink;
+  unsigned x = sink.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < steps; ++i) x = x * 1'664'525U + 1'013'904'223U;
-  sink = x;
+  sink.store(x, std::memory_order_relaxed);
 }
 
 class program {
