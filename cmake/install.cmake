@@ -18,6 +18,12 @@ if(TARGET filch_vm_cli)
   install(DIRECTORY machines reproduce DESTINATION ${CMAKE_INSTALL_DATADIR}/filch FILES_MATCHING PATTERN "*.json")
 endif()
 
+# For gdb, which looks for the second name when it reads a shared library.
+install(FILES tools/gdb/filch-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/filch/gdb)
+if(BUILD_SHARED_LIBS)
+  install(FILES tools/gdb/filch-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libfilch.so.${PROJECT_VERSION}-gdb.py)
+endif()
+
 install(
   EXPORT filch_targets
   NAMESPACE filch::

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "platform/clock.hpp"
+#include "scheduler/watched.hpp"
 #include "worker/profile_recorder.hpp"
 #include "worker/wait.hpp"
 #include "worker/worker.hpp"
@@ -169,6 +170,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
     stop();
     throw;
   }
+  watched_.emplace(watched_parts(team_, chosen_));
 }
 
 scheduler_core::~scheduler_core() { stop(); }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <filch/platform/memory.hpp>
@@ -12,6 +13,7 @@
 #include "platform/affinity.hpp"
 #include "platform/placement.hpp"
 #include "platform/thread.hpp"
+#include "platform/watched.hpp"
 #include "scheduler/background.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/injector.hpp"
@@ -132,6 +134,8 @@ class scheduler_core {
   spare_threads spares_;
   std::unique_ptr<ticker> ticker_;            ///< null: none is wanted
   platform::processor_binding seat_binding_;  ///< of the thread that has the seat
+  /// From the constructor's end on.
+  std::optional<platform::watched_entry> watched_;
 };
 
 template <class F>

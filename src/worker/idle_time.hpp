@@ -36,6 +36,9 @@ class idle_time {
     return static_cast<std::uint64_t>((word >> 1) + (word % 2 != 0 ? platform::now_ns() : 0));
   }
 
+  /// For readers in other processes: where the word is that has all of it (filch/watched.hpp).
+  [[nodiscard]] const void* address() const noexcept { return &word_; }
+
  private:
   // One word, so that a reader never sees half of a change. relaxed: a number to look at, nothing depends on it.
   void publish() noexcept {

@@ -40,6 +40,10 @@ class team {
   [[nodiscard]] std::uint32_t most() const noexcept { return most_.load(std::memory_order_acquire); }  // [TM3]
   [[nodiscard]] worker& operator[](std::uint32_t number) const noexcept { return *workers_[number]; }
 
+  /// For readers in other processes (filch/watched.hpp): where most() is, and the workers' addresses.
+  [[nodiscard]] const void* address_of_most() const noexcept { return &most_; }
+  [[nodiscard]] const void* address_of_workers() const noexcept { return static_cast<const void*>(workers_); }
+
  private:
   platform::mapping memory_;  ///< the table; it never moves, so that it can be read without a lock
   worker** workers_;

@@ -21,7 +21,7 @@ expect() {
 for path in 'bin/filch$' 'lib/libfilch\.(a|so)' 'lib/cmake/filch/filchConfig\.cmake$' \
   'lib/cmake/filch/filchConfigVersion\.cmake$' 'lib/cmake/filch/filchTargets\.cmake$' 'lib/pkgconfig/filch\.pc$' \
   'include/filch/filch\.hpp$' 'include/filch/detail/task\.hpp$' 'include/filch/platform/memory\.hpp$' \
-  'share/doc/filch/copyright$'; do
+  'share/filch/gdb/filch-gdb\.py$' 'share/doc/filch/copyright$'; do
   expect "$contents" " \./usr/$path"
 done
 # Places, where MPI is there.

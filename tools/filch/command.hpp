@@ -22,6 +22,7 @@ command add_demo_command(CLI::App& root);
 command add_latency_command(CLI::App& root);
 command add_list_command(CLI::App& root);
 command add_profile_command(CLI::App& root);
+command add_top_command(CLI::App& root);
 command add_topology_command(CLI::App& root);
 
 }  // namespace filch::cli
