@@ -11,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -34,6 +33,7 @@
 #include "output_file.hpp"
 #include "progress_line.hpp"
 #include "sibling_program.hpp"
+#include "text_file.hpp"
 #include "workload_choice.hpp"
 
 namespace filch::cli {
@@ -66,13 +66,6 @@ class scratch_folder {
  private:
   fs::path path_;
 };
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
 
 /// Runs a program with variables in addition to those of the environment, and returns its exit status; 128 and the signal's
 /// number if one ended it.

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -19,6 +18,7 @@
 #include <sys/uio.h>
 
 #include "elf_section.hpp"
+#include "text_file.hpp"
 
 namespace filch::cli {
 
@@ -35,13 +35,6 @@ constexpr std::uint64_t most_in_team = 1U << 16;
   throw std::runtime_error(fmt::format(
       "the memory of process {} may not be read; be its user, and root if /proc/sys/kernel/yama/ptrace_scope is not 0",
       id));
-}
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 std::filesystem::path proc(pid_t id, std::string_view what) {
