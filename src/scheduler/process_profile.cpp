@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -34,7 +33,8 @@ profile_of_process& whole_profile() {
   return all;
 }
 
-void write_profile_at_exit() noexcept {
+void write_profile() noexcept {
+  if (recording_path(variable) == nullptr) return;
   profile_of_process& of = whole_profile();
   const std::lock_guard lock(of.mutex);
   try {
@@ -61,7 +61,7 @@ process_profile::process_profile() : is_wanted_(is_asked_for()) {
   require_writable(recording_path(variable), variable);
   of.path = recording_path(variable);
   of.begin_ns = platform::now_ns();
-  std::atexit([] { write_profile_at_exit(); });
+  write_at_exit([] { write_profile(); });
 }
 
 void process_profile::add(const profiled_work& root, std::int64_t elapsed_ns) const noexcept {

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -44,10 +43,10 @@ whole_schedule& schedule_of_process() {
 }
 
 void write_schedule() noexcept {
-  whole_schedule& all = schedule_of_process();
-  const std::lock_guard lock(all.mutex);
   const char* const path = recording_path(record_variable);
   if (path == nullptr) return;
+  whole_schedule& all = schedule_of_process();
+  const std::lock_guard lock(all.mutex);
   std::ofstream out(path);
   out << first_word << '\n';
   for (const auto& [of, each] : all.parts) {
@@ -95,7 +94,7 @@ void open_schedule(whole_schedule& all) {
       read_schedule(all, from);
     } else {
       require_writable(to, record_variable);
-      std::atexit([] { write_schedule(); });
+      write_at_exit([] { write_schedule(); });
     }
   } catch (const std::exception&) {
     all.is_open = false;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "platform/process.hpp"
 #include "platform/thread.hpp"
 #include "scheduler/scheduler_core.hpp"
 
@@ -77,11 +78,20 @@ class trace_writer {
 
 std::string reason() { return std::strerror(errno); }
 
+constinit platform::atomic<bool> is_child{false};
+
 }  // namespace
 
 const char* recording_path(const char* variable) noexcept {
-  const char* const path = platform::records_traces ? std::getenv(variable) : nullptr;
+  const bool may_record = platform::records_traces && !is_child.load(std::memory_order_relaxed);
+  const char* const path = may_record ? std::getenv(variable) : nullptr;
   return path == nullptr || *path == 0 ? nullptr : path;
+}
+
+void write_at_exit(void (*write)()) {
+  // relaxed: a child begins with one thread.
+  platform::call_in_children([] { is_child.store(true, std::memory_order_relaxed); });
+  std::atexit(write);
 }
 
 std::string quoted(std::string_view text) {
@@ -146,7 +156,8 @@ process_recording& of_process() {
   return all;
 }
 
-void write_at_exit() noexcept {
+void write_recording() noexcept {
+  if (recording_path("FILCH_TRACE") == nullptr) return;
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
   try {
@@ -168,7 +179,7 @@ process_trace::process_trace(scheduler_core& of) : of_(of), is_wanted_(recording
   if (all.path.empty()) {
     require_writable(path, "FILCH_TRACE");
     all.path = path;
-    std::atexit([] { write_at_exit(); });
+    write_at_exit([] { write_recording(); });
   }
   all.running.push_back(&of);
 }

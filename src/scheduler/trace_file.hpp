@@ -25,8 +25,11 @@ struct recorded_team {
   std::vector<recorded_event> events;
 };
 
-/// The file that a variable of the environment names; null: none, or nothing can be recorded here.
+/// The file that a variable of the environment names; null: none, or nothing can be recorded here, or this is a child
+/// process, whose parent writes the file.
 const char* recording_path(const char* variable) noexcept;
+/// `write` is called when this process exits, and not when its children do.
+void write_at_exit(void (*write)());
 /// As a text of JSON.
 std::string quoted(std::string_view text);
 /// Throws std::invalid_argument, with `where` the path was said, when the file cannot be written.

@@ -14,6 +14,8 @@ namespace {
 
 /// Loops are cut no finer: what takes less is better run by one.
 constexpr std::int64_t least_piece_ns = 1'000;
+/// In a longer strand the thread may have lost its processor for a while.
+constexpr std::int64_t long_strand_ns = 50'000;
 /// Pieces of a loop that are alike become one, unless they are such a share of it.
 constexpr std::int64_t share_of_loop = 64;
 
@@ -61,8 +63,18 @@ profile_recorder::profile_recorder() {
   clock_ns_ = least_ns;
 }
 
+std::int64_t profile_recorder::preempted_ns(std::int64_t strand_ns) noexcept {
+  const platform::processor_time before = std::exchange(processor_time_, platform::time_of_this_thread());
+  const std::int64_t now = platform::now_ns();
+  const std::int64_t elapsed_ns = now - std::exchange(processor_time_at_ns_, now);
+  // A strand that sleeps takes its time.
+  if (processor_time_.waits != before.waits) return 0;
+  return std::clamp<std::int64_t>(elapsed_ns - (processor_time_.ns - before.ns), 0, strand_ns);
+}
+
 void profile_recorder::pause() noexcept {
-  const std::int64_t ns = std::max<std::int64_t>(0, platform::now_ns() - strand_since_ns_ - clock_ns_);
+  std::int64_t ns = std::max<std::int64_t>(0, platform::now_ns() - strand_since_ns_ - clock_ns_);
+  if (ns > long_strand_ns) ns -= preempted_ns(ns);
   done_.work_ns += ns;
   now_.ns += ns;
   add_strand(ns);
@@ -86,6 +98,8 @@ void profile_recorder::begin_root() noexcept {
   now_ = {};
   frames_.clear();
   done_.graph.push_back(graph_token::task);
+  processor_time_ = platform::time_of_this_thread();
+  processor_time_at_ns_ = platform::now_ns();
   resume();
 }
 

@@ -19,6 +19,8 @@
 
 #include <filch/detail/profiled_construct.hpp>
 
+#include "platform/processor_time.hpp"
+
 namespace filch::detail {
 
 struct loop_state;
@@ -87,6 +89,8 @@ class profile_recorder {
   };
   class no_strand;
 
+  /// Of a strand of that length, the time in which its thread had no processor, because others had it.
+  [[nodiscard]] std::int64_t preempted_ns(std::int64_t strand_ns) noexcept;
   void pause() noexcept;
   void resume() noexcept;
   void add_strand(std::int64_t ns);
@@ -99,6 +103,9 @@ class profile_recorder {
   profiled_path now_;
   std::vector<frame> frames_;  ///< the tasks that it is in
   std::int64_t strand_since_ns_ = 0;
+  // When a strand was long for the last time, or the root began.
+  platform::processor_time processor_time_{};
+  std::int64_t processor_time_at_ns_ = 0;
   std::int64_t clock_ns_ = 0;  ///< what an empty strand takes
   std::int64_t threshold_ns_ = 1'000;
   std::size_t most_tokens_ = 1 << 16;

@@ -7,6 +7,9 @@
 #include <memory>
 #include <string>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filch/filch.hpp>
 
 namespace {
@@ -84,6 +87,14 @@ const std::map<std::string, std::function<void()>> programs{
            work(1000);
          }
        }
+     }},
+    {"forks",
+     [] {
+       work(1000);
+       const pid_t child = fork();
+       if (child == 0) std::exit(0);  // which writes nothing
+       waitpid(child, nullptr, 0);
+       fork_join([] { work(1000); }, [] { work(1000); });
      }},
     {"submitted", [] { filch::scheduler::default_scheduler().submit([] { work(100'000); }).wait(); }},
 };

@@ -48,6 +48,12 @@ def profile(program: str, name: str) -> dict:
     return found
 
 
+def expect_once(program: str, name: str, condition, what: str) -> None:
+    """Short interruptions are part of a chain: in one of many runs there are few."""
+    if not any(condition(profile(program, name)) for _ in range(30)):
+        sys.exit(f"not so, in 30 runs: {name}: {what}")
+
+
 def main() -> None:
     program = sys.argv[1]
 
@@ -61,32 +67,34 @@ def main() -> None:
     chain = profile(program, "chain")
     expect(chain["tasks"] == 50, "a chain of 50 tasks")
     # Each link goes on a little beside the next one.
-    expect(chain["span_ns"] > 0.9 * chain["work_ns"], f"a chain's span is its work: {chain['span_ns']} of {chain['work_ns']}")
-    expect("longest chain" in chain["advice"][0], f"advice on chains: {chain['advice']}")
+    expect_once(program, "chain", lambda p: p["span_ns"] > 0.9 * p["work_ns"], "a chain's span is its work")
+    expect_once(program, "chain", lambda p: "longest chain" in p["advice"][0], "advice on chains")
 
     for name in ("group", "heap_group"):
         group = profile(program, name)
         expect(group["tasks"] == 32, f"{name}: 32 tasks")
-        expect(group["span_ns"] >= group["work_ns"] / 40, f"{name}: no more parallelism than tasks")
-        expect(group["span_ns"] < 0.9 * group["work_ns"], f"{name}: tasks are parallel")
+        expect(group["span_ns"] >= group["work_ns"] / 33, f"{name}: no more parallelism than tasks")
+        expect_once(program, name, lambda p: p["span_ns"] < p["work_ns"] / 8, "tasks are parallel")
     leaves = profile(program, "group")["named"]
     expect([(each["name"], each["calls"]) for each in leaves] == [("leaf", 32)], f"named parts: {leaves}")
 
     loop = profile(program, "loop")
     expect([(each["calls"], each["iterations"]) for each in loop["loops"]] == [(1, 64)], f"a loop of 64: {loop['loops']}")
-    expect(loop["span_ns"] < 0.9 * loop["work_ns"], "iterations are parallel")
+    expect_once(program, "loop", lambda p: p["span_ns"] < p["work_ns"] / 8, "iterations are parallel")
 
     short = profile(program, "short_loops")
     expect([(each["calls"], each["iterations"]) for each in short["loops"]] == [(2000, 20000)], f"2000 loops: {short['loops']}")
-    expect(any("too short to share" in line for line in short["advice"]), f"advice on short loops: {short['advice']}")
+    expect_once(program, "short_loops", lambda p: any("too short to share" in line for line in p["advice"]), "advice on short loops")
 
     nested = profile(program, "nested")
     expect(sorted((each["calls"], each["iterations"]) for each in nested["loops"]) == [(1, 16), (16, 64)], f"loops in a loop: {nested['loops']}")
     expect(nested["tasks"] == 16, f"a fork in each iteration: {nested['tasks']}")
-    expect(nested["span_ns"] < 0.9 * nested["work_ns"], "there is parallelism")
+    # Of 16 iterations with a loop of four and a fork of two one after the other: 48 at most.
+    expect_once(program, "nested", lambda p: p["work_ns"] / 60 < p["span_ns"] < p["work_ns"] / 20, "both levels are parallel")
 
     profile(program, "reduce")
     profile(program, "throws")
+    expect(profile(program, "forks")["tasks"] == 1, "a child that exits leaves its parent's profile alone")
     expect(profile(program, "submitted")["work_ns"] > 0, "submitted tasks are part of who submits")
 
     refused = subprocess.run([program, "fib"], env={**os.environ, "FILCH_PROFILE": "/nowhere/page.html"}, capture_output=True, text=True, check=False)
