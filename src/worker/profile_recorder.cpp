@@ -69,7 +69,9 @@ std::int64_t profile_recorder::preempted_ns(std::int64_t strand_ns) noexcept {
   const std::int64_t elapsed_ns = now - std::exchange(processor_time_at_ns_, now);
   // A strand that sleeps takes its time.
   if (processor_time_.waits != before.waits) return 0;
-  return std::clamp<std::int64_t>(elapsed_ns - (processor_time_.ns - before.ns), 0, strand_ns);
+  const std::int64_t without_ns = elapsed_ns - (processor_time_.ns - before.ns);
+  // It may have been outside of all strands.
+  return without_ns > 0 && without_ns < strand_ns ? without_ns : 0;
 }
 
 void profile_recorder::pause() noexcept {
