@@ -54,19 +54,16 @@ def main() -> None:
         for row in rows(options.program, workload, options):
             found.setdefault(row["workers"], {})[row["policy"]] = row["seconds_median"]
             name = f"{row['workload']}:{row['size']}"
-        counts = sorted(found)
+        if not counts:
+            counts = sorted(found)
+            print("| workload | " + " | ".join(f"{workers} workers, us | over the best | which is" for workers in counts) + " |")
+            print("|---|" + "---:|---:|---|" * len(counts))
         cells = []
-        for workers in counts:
-            times = found[workers]
+        for times in map(found.get, counts):
             best = min(times, key=times.get)
             cells.append((times["standard"], times["standard"] / times[best], best))
         table.append((name, cells))
-        print(f"{workload} is done", file=sys.stderr)
-
-    print("| workload | " + " | ".join(f"{workers} workers, us | over the best | which is" for workers in counts) + " |")
-    print("|---|" + "---:|---:|---|" * len(counts))
-    for name, cells in table:
-        print(f"| {name} | " + " | ".join(f"{1e6 * time:.4g} | {ratio:.2f} | {best}" for time, ratio, best in cells) + " |")
+        print(f"| {name} | " + " | ".join(f"{1e6 * time:.4g} | {ratio:.2f} | {best}" for time, ratio, best in cells) + " |", flush=True)
     for at, workers in enumerate(counts):
         ratios = [cells[at][1] for _, cells in table]
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
