@@ -2,7 +2,7 @@
 """Compares policy `standard` with the others, on every workload: for each number of workers, its time over that of the best.
 
   compare_policies.py PROGRAM [--workers 16,64,256] [--machine 8x32] [--seeds 3] [--policies P,...]
-                      [--native]        measure on this machine instead (workers: all; --seeds: rounds)
+                      [--native]        measure on this machine instead (with all workers; --seeds: runs of each)
 
 PROGRAM is `filch`. Prints a table in Markdown. Takes a quarter of an hour for the defaults.
 """
@@ -23,7 +23,7 @@ SMALLER = {"fib": "fib:27", "fib_noinline": None, "fib_hints": "fib_hints:24"}
 def rows(program: str, workload: str, options: argparse.Namespace) -> list:
     command = [program, "bench" if options.native else "simulate", workload, "--policy", options.policies]
     if options.native:
-        command += ["--rounds", str(options.seeds)]
+        command += ["--repeat", str(options.seeds)]
     else:
         command += ["--machine", options.machine, "--workers", options.workers, "--seeds", str(options.seeds)]
     with tempfile.TemporaryDirectory() as folder:
@@ -32,10 +32,10 @@ def rows(program: str, workload: str, options: argparse.Namespace) -> list:
         return [row for row in json.loads(results.read_text())["rows"] if row["runner"] == "filch"]
 
 
-def workloads(program: str) -> list:
+def workloads(program: str, is_native: bool) -> list:
     listed = json.loads(subprocess.run([program, "list", "--json"], check=True, capture_output=True, text=True).stdout)
     names = [each["name"] for each in listed["workloads"] if not each["name"].endswith("_places") and each["name"] != "recorded"]
-    return [SMALLER.get(name, name) for name in names if SMALLER.get(name, name)]
+    return names if is_native else [SMALLER.get(name, name) for name in names if SMALLER.get(name, name)]
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
     options = parser.parse_args()
 
     table, counts = [], []
-    for workload in workloads(options.program):
+    for workload in workloads(options.program, options.native):
         found = {}
         for row in rows(options.program, workload, options):
             found.setdefault(row["workers"], {})[row["policy"]] = row["seconds_median"]
