@@ -74,7 +74,7 @@ table { border-collapse: collapse; } td, th { padding: .2em .8em; text-align: ri
 td:first-child, th:first-child { text-align: left; overflow-wrap: anywhere; min-width: 6em; } th { font-weight: 600; }
 .figures { display: flex; flex-wrap: wrap; gap: .8em; } .figures div { background: #f2f5f8; padding: .6em 1em; border-radius: 6px; }
 .figures b { display: block; font-size: 1.3em; } .note { color: #666; } li { margin: .3em 0; }
-.bar { display: flex; height: 1.3em; width: 30em; } .bar span { height: 100%; }
+.bar { display: flex; height: 1.3em; width: 20em; } .bar span { height: 100%; }
 </style></head><body>
 <script id="profile" type="application/json">
 )page";

@@ -63,15 +63,22 @@ profile_recorder::profile_recorder() {
   clock_ns_ = least_ns;
 }
 
+void profile_recorder::look_at_clocks() noexcept {
+  constexpr std::int64_t at_once_ns = 20'000;
+  do {
+    processor_time_at_ns_ = platform::now_ns();
+    processor_time_ = platform::time_of_this_thread();
+  } while (platform::now_ns() - processor_time_at_ns_ > at_once_ns);  // it lost the processor in between
+}
+
 std::int64_t profile_recorder::preempted_ns(std::int64_t strand_ns) noexcept {
-  const platform::processor_time before = std::exchange(processor_time_, platform::time_of_this_thread());
-  const std::int64_t now = platform::now_ns();
-  const std::int64_t elapsed_ns = now - std::exchange(processor_time_at_ns_, now);
+  const platform::processor_time before = processor_time_;
+  const std::int64_t before_ns = processor_time_at_ns_;
+  look_at_clocks();
   // A strand that sleeps takes its time.
   if (processor_time_.waits != before.waits) return 0;
-  const std::int64_t without_ns = elapsed_ns - (processor_time_.ns - before.ns);
-  // It may have been outside of all strands.
-  return without_ns > 0 && without_ns < strand_ns ? without_ns : 0;
+  const std::int64_t had_ns = processor_time_.ns - before.ns;
+  return std::clamp<std::int64_t>(processor_time_at_ns_ - before_ns - had_ns, 0, strand_ns - 1);
 }
 
 void profile_recorder::pause() noexcept {
@@ -100,8 +107,7 @@ void profile_recorder::begin_root() noexcept {
   now_ = {};
   frames_.clear();
   done_.graph.push_back(graph_token::task);
-  processor_time_ = platform::time_of_this_thread();
-  processor_time_at_ns_ = platform::now_ns();
+  look_at_clocks();
   resume();
 }
 

@@ -89,6 +89,7 @@ class profile_recorder {
   };
   class no_strand;
 
+  void look_at_clocks() noexcept;
   /// Of a strand of that length, the time in which its thread had no processor, because others had it.
   [[nodiscard]] std::int64_t preempted_ns(std::int64_t strand_ns) noexcept;
   void pause() noexcept;

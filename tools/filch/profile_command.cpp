@@ -187,10 +187,10 @@ ordered_json read_trace(const fs::path& path) {
   ordered_json all{{"elapsed_ns", 1e3 * (until_us - since_us)}, {"is_tail", is_tail}};
   for (const auto& [number, w] : team) {
     const auto of = [&](const char* name) { return w.us.contains(name) ? w.us.at(name) : 0.0; };
-    // Sleep is inside of one of the other two, of a search mostly.
+    // Sleep is inside of the other two, first of searches.
     const double asleep = of("asleep");
     const double searching = std::max(0.0, of("idle") - asleep);
-    const double waiting = of("wait");
+    const double waiting = std::max(0.0, of("wait") - std::max(0.0, asleep - of("idle")));
     const double lasts = (is_tail ? w.until_us - w.since_us : until_us - since_us);
     // A worker begins with a search that has no end in the trace if it never found anything.
     const double working = std::max(0.0, lasts - searching - waiting - asleep);
@@ -275,18 +275,28 @@ int run_profile(const CLI::App& app) {
   if (const ordered_json parallel = read_trace(scratch / "trace.json"); !parallel.is_null())
     page.figures["parallel"] = parallel;
   progress.show("on the virtual machine");
-  page.figures["predicted"] = predict(page.figures.at("graph"), scratch);
+  std::string unpredicted;
+  try {
+    page.figures["predicted"] = predict(page.figures.at("graph"), scratch);
+  } catch (const std::runtime_error& error) {
+    unpredicted = error.what();  // the rest of the page is worth having
+  }
   progress.clear();
   page_file.write(page.before + "\n" + page.figures.dump(1) + "\n" + page.after);
 
   const double work_ns = page.figures.at("work_ns");
   const double span_ns = page.figures.at("span_ns");
-  fmt::print(
-      "work {:.3g} ms, span {:.3g} ms, parallelism {:.3g}; with 4, 16, 64 workers {:.3g}, {:.3g}, {:.3g} times as "
-      "fast\n",
-      work_ns / 1e6, span_ns / 1e6, work_ns / std::max(1.0, span_ns),
-      page.figures["predicted"][0]["speed_up"].get<double>(), page.figures["predicted"][2]["speed_up"].get<double>(),
-      page.figures["predicted"][4]["speed_up"].get<double>());
+  fmt::print("work {:.3g} ms, span {:.3g} ms, parallelism {:.3g}\n", work_ns / 1e6, span_ns / 1e6,
+             work_ns / std::max(1.0, span_ns));
+  if (unpredicted.empty()) {
+    fmt::print("speed-up on the virtual machine:");
+    for (const ordered_json& each : page.figures.at("predicted")) {
+      fmt::print(" {} workers {:.3g};", each.at("workers").get<int>(), each.at("speed_up").get<double>());
+    }
+    fmt::print("\n");
+  } else {
+    fmt::print("no speed-up is predicted: {}\n", unpredicted);
+  }
   for (const ordered_json& line : page.figures.at("advice")) fmt::print("- {}\n", line.get<std::string>());
   if (!page_file.is_stdout()) fmt::print("{}\n", value_of(app, "--output").value_or("profile.html"));
   return exit_success;
