@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -131,7 +132,10 @@ def alone(mpirun, program):
 
 
 def wrong_launcher(mpirun, program):
-    job = Job(mpirun, "-n", str(PLACES), program, "end", "returns")
+    # Several processes of Open MPI that each begin alone at the same time may fail to make the folder that they share.
+    with tempfile.TemporaryDirectory() as folder:
+        own_folder = f'TMPDIR=$(mktemp --directory --tmpdir={folder}) exec "$@"'
+        job = Job(mpirun, "-n", str(PLACES), "sh", "-c", own_folder, "sh", program, "end", "returns")
     job.expect_refused("Open MPI", "MPICH", str(PLACES), "use the mpirun of")
 
 
