@@ -2,7 +2,7 @@
 """Checks the traces that a program writes: that they are what Perfetto and chrome://tracing read, and that the spans of each worker
 are inside of each other or one after the other.
 
-    trace_test.py PROGRAM
+    trace_test.py [EMULATOR...] PROGRAM
 """
 import collections
 import json
@@ -54,12 +54,12 @@ def check(path: Path, teams: int) -> collections.Counter:
     return counts
 
 
-def run(program: str, scenario: str, **variables: str) -> subprocess.CompletedProcess:
-    return subprocess.run([program, scenario], env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+def run(program: list, scenario: str, **variables: str) -> subprocess.CompletedProcess:
+    return subprocess.run([*program, scenario], env={**os.environ, **variables}, capture_output=True, text=True, check=False)
 
 
 def main() -> None:
-    program = sys.argv[1]
+    program = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.json"
         done = run(program, "traced", FILCH_TRACE=str(file), FILCH_WORKERS="2")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the profiles of programs whose tasks are known. Times are compared with each other only: they are sums of the same strands.
 
-    profile_test.py PROGRAM
+    profile_test.py [EMULATOR...] PROGRAM
 """
 import json
 import os
@@ -19,11 +19,11 @@ def expect(so: bool, what: str) -> None:
         sys.exit(f"not so: {what}")
 
 
-def profile(program: str, name: str) -> dict:
+def profile(program: list, name: str) -> dict:
     """What the page has, when its graph is well-formed."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
-        finished = subprocess.run([program, name], env={**os.environ, "FILCH_PROFILE": str(page)}, capture_output=True, text=True, check=False)
+        finished = subprocess.run([*program, name], env={**os.environ, "FILCH_PROFILE": str(page)}, capture_output=True, text=True, check=False)
         # A sanitizer may have something to say of a child that exits beside its parent's threads.
         expect(finished.returncode == 0 and "filch:" not in finished.stderr, f"{name} runs: {finished}")
         text = page.read_text()
@@ -49,14 +49,14 @@ def profile(program: str, name: str) -> dict:
     return found
 
 
-def expect_once(program: str, name: str, condition, what: str) -> None:
+def expect_once(program: list, name: str, condition, what: str) -> None:
     """Short interruptions are part of a chain: in one of many runs there are few."""
     if not any(condition(profile(program, name)) for _ in range(30)):
         sys.exit(f"not so, in 30 runs: {name}: {what}")
 
 
 def main() -> None:
-    program = sys.argv[1]
+    program = sys.argv[1:]
 
     # A call of fib(n) forks twice, if n > 1; the second branch is run by the forking task itself.
     def forks(n: int) -> int:
@@ -98,7 +98,7 @@ def main() -> None:
     expect(profile(program, "forks")["tasks"] == 1, "a child that exits leaves its parent's profile alone")
     expect(profile(program, "submitted")["work_ns"] > 0, "submitted tasks are part of who submits")
 
-    refused = subprocess.run([program, "fib"], env={**os.environ, "FILCH_PROFILE": "/nowhere/page.html"}, capture_output=True, text=True, check=False)
+    refused = subprocess.run([*program, "fib"], env={**os.environ, "FILCH_PROFILE": "/nowhere/page.html"}, capture_output=True, text=True, check=False)
     expect(refused.returncode != 0 and "FILCH_PROFILE '/nowhere/page.html' cannot be written" in refused.stderr, f"a bad path: {refused.stderr}")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a recorded schedule is replayed: each task is run by the worker that ran it when it was recorded.
 
-    replay_test.py PROGRAM
+    replay_test.py [EMULATOR...] PROGRAM
 """
 import os
 import subprocess
@@ -24,32 +24,32 @@ def workers_in(output: str) -> set:
 
 
 def main() -> None:
-    program = sys.argv[1]
+    program = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         schedule = str(Path(folder) / "schedule")
         # Where the machine is busy, one worker may run all before another one is awake.
         for _ in range(50):
-            recorded = run(program, "4", FILCH_RECORD=schedule)
+            recorded = run(*program, "4", FILCH_RECORD=schedule)
             expect((recorded.returncode, recorded.stderr) == (0, ""), f"it records: {recorded.stderr}")
             if len(workers_in(recorded.stdout)) > 1:
                 break
         else:
             sys.exit("not so: several workers take part, once in 50 times")
         for i in range(10):
-            replayed = run(program, "4", FILCH_REPLAY=schedule)
+            replayed = run(*program, "4", FILCH_REPLAY=schedule)
             expect((replayed.returncode, replayed.stderr) == (0, ""), f"it replays: {replayed.stderr}")
             differ = [pair for pair in zip(recorded.stdout.split(), replayed.stdout.split()) if pair[0] != pair[1]]
             expect(not differ and len(recorded.stdout) == len(replayed.stdout), f"replay {i} is as recorded, and not {differ[:20]}")
-        said_nothing = run(program, FILCH_REPLAY=schedule)
+        said_nothing = run(*program, FILCH_REPLAY=schedule)
         expect(said_nothing.stdout == recorded.stdout, "as many workers as were recorded, if the program says nothing")
 
         def check_refused(expected: str, *arguments: str, **variables: str) -> None:
-            refused = run(program, *arguments, **variables)
+            refused = run(*program, *arguments, **variables)
             expect(refused.returncode != 0 and expected in refused.stderr, f"'{expected}' is said: {refused.stderr}")
 
         check_refused("3 workers, where the schedule of FILCH_REPLAY has 4; replay with as many", "3", FILCH_REPLAY=schedule)
         check_refused("FILCH_REPLAY '/nowhere/at/all' cannot be read; name a file", FILCH_REPLAY="/nowhere/at/all")
-        check_refused(f"FILCH_REPLAY '{program}' is no schedule; name a file", FILCH_REPLAY=program)
+        check_refused(f"FILCH_REPLAY '{program[-1]}' is no schedule; name a file", FILCH_REPLAY=program[-1])
         check_refused("FILCH_RECORD '/nowhere/at/all' cannot be written", FILCH_RECORD="/nowhere/at/all")
         check_refused("are both set", FILCH_RECORD=schedule, FILCH_REPLAY=schedule)
         half = Path(folder) / "half"
