@@ -6,7 +6,7 @@
 
 namespace filch {
 
-/// While one exists, no worker of the scheduler falls asleep, and those that sleep wake up: a fork is taken within a
+/// While one exists, no worker of the scheduler falls asleep, and who sleeps without a task wakes: a fork is taken within a
 /// microsecond or two, instead of the tens of microseconds that the system needs to wake a thread. For the part of a
 /// program that has parallel work every now and then and must answer fast:
 ///

@@ -74,7 +74,11 @@ void read_schedule(whole_schedule& into, const char* path) {
   for (std::size_t tasks = 0; in >> scheduler >> number >> each.workers >> tasks;) {
     each.tasks.clear();
     task_trace::placement task;
-    for (; tasks != 0 && in >> task.task >> task.by; --tasks) each.tasks.push_back(task);
+    for (; tasks != 0 && in >> task.task >> task.by; --tasks) {
+      const bool is_there = task.by == task_trace::by_root || task.by < static_cast<std::uint32_t>(each.workers);
+      if (!is_there) reject("names a worker that is not there");
+      each.tasks.push_back(task);
+    }
     if (tasks != 0) reject("ends in the middle");
     into.parts[{scheduler, number}] = each;
   }

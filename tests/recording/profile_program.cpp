@@ -1,5 +1,4 @@
 // Programs whose profiles are known: profile_test.py says what they have to be.
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -12,19 +11,14 @@
 
 #include <filch/filch.hpp>
 
+#include "work.hpp"
+
 namespace {
 
 using filch::fork_join;
 using filch::parallel_for;
 using filch::task_group;
-
-std::atomic<unsigned> sink = 0;  // so that work is not left out
-
-void work(unsigned steps) {
-  unsigned x = sink.load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < steps; ++i) x = x * 1'664'525U + 1'013'904'223U;
-  sink.store(x, std::memory_order_relaxed);
-}
+using filch::tests::work;
 
 // NOLINTNEXTLINE(misc-no-recursion): that is the work.
 int fib(int n) {

@@ -1,5 +1,4 @@
 // Prints which worker ran which task of a program with forks, groups, loops and reductions.
-#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -8,19 +7,14 @@
 
 #include <filch/filch.hpp>
 
+#include "work.hpp"
+
 namespace {
 
 using filch::fork_join;
 using filch::parallel_for;
 using filch::task_group;
-
-std::atomic<unsigned> sink = 0;  // so that work is not left out
-
-void work(unsigned steps) {
-  unsigned x = sink.load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < steps; ++i) x = x * 1'664'525U + 1'013'904'223U;
-  sink.store(x, std::memory_order_relaxed);
-}
+using filch::tests::work;
 
 class program {
  public:

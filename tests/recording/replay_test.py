@@ -52,6 +52,9 @@ def main() -> None:
         check_refused(f"FILCH_REPLAY '{program[-1]}' is no schedule; name a file", FILCH_REPLAY=program[-1])
         check_refused("FILCH_RECORD '/nowhere/at/all' cannot be written", FILCH_RECORD="/nowhere/at/all")
         check_refused("are both set", FILCH_RECORD=schedule, FILCH_REPLAY=schedule)
+        damaged = Path(folder) / "damaged"
+        damaged.write_text("filch-schedule-1\n0 0 4 1\n7 4\n")
+        check_refused(f"FILCH_REPLAY '{damaged}' names a worker that is not there; name a file", FILCH_REPLAY=str(damaged))
         half = Path(folder) / "half"
         text = Path(schedule).read_text()
         half.write_text(text[: len(text) // 2])
