@@ -316,6 +316,76 @@ TEST(parallel_reduce, keeps_the_order_of_strings) {
 
 // --- Parts of ranges ---
 
+/// x -> a x + b, modulo 2^64: composing them is associative to the last bit, and the order matters.
+struct affine_map {
+  std::uint64_t a;
+  std::uint64_t b;
+
+  friend bool operator==(const affine_map&, const affine_map&) = default;
+};
+
+// A leaf of small values is combined in rows.
+TEST(parallel_reduce, keeps_the_order_of_small_values) {
+  const auto map = [](std::uint64_t i) { return affine_map{2 * i + 3, i * i + 1}; };
+  const auto compose = [](affine_map first, affine_map second) {
+    return affine_map{first.a * second.a, first.b * second.a + second.b};
+  };
+  in_every_scheduler([&](scheduler& s) {
+    for (const std::size_t n : sizes) {
+      affine_map expected{1, 0};
+      for (std::uint64_t i = 0; i != n; ++i) expected = compose(expected, map(i));
+      for (const std::size_t grain : grains) {
+        const affine_map found = s.run(
+            [&] { return parallel_reduce(std::uint64_t{0}, std::uint64_t{n}, affine_map{1, 0}, map, compose, grain); });
+        ASSERT_EQ(found, expected) << "n " << n << ", grain " << grain;
+      }
+    }
+  });
+}
+
+template <class T>
+class reductions_of_integers : public testing::Test {};
+using integers = testing::Types<std::int8_t, std::uint8_t, std::int16_t, int, unsigned, long, std::uint64_t>;
+TYPED_TEST_SUITE(reductions_of_integers, integers);
+
+// They are combined whole nodes at a time.
+TYPED_TEST(reductions_of_integers, are_those_of_a_serial_loop) {
+  using unsigned_type = std::make_unsigned_t<TypeParam>;
+  const auto value = [](int i) { return static_cast<TypeParam>(static_cast<unsigned_type>(i % 3 - 1)); };
+  const auto check = [&](scheduler& s, auto combine, TypeParam init) {
+    for (const std::size_t n : sizes) {
+      TypeParam expected = init;
+      for (int i = 5; i != 5 + static_cast<int>(n); ++i) {
+        expected = static_cast<TypeParam>(combine(expected, value(i)));
+      }
+      for (const std::size_t grain : grains) {
+        const TypeParam found =
+            s.run([&] { return parallel_reduce(5, 5 + static_cast<int>(n), init, value, combine, grain); });
+        ASSERT_EQ(found, expected) << "n " << n << ", grain " << grain;
+      }
+    }
+  };
+  in_every_scheduler([&](scheduler& s) {
+    check(s, std::plus<>(), TypeParam{7});
+    check(s, std::bit_xor<TypeParam>(), TypeParam{0x55});
+    check(s, std::bit_or<>(), TypeParam{8});
+  });
+}
+
+TEST(parallel_reduce, sums_uneven_iterations_of_integers) {
+  in_every_scheduler([](scheduler& s) {
+    for (const int n : {50, 3000}) {
+      const long sum = s.run([&] {
+        return parallel_reduce(0, n, 0L, [](int i) {
+          tests::linger(static_cast<std::size_t>(i) % 50 * 20);
+          return static_cast<long>(i);
+        });
+      });
+      ASSERT_EQ(sum, static_cast<long>(n) * (n - 1) / 2);
+    }
+  });
+}
+
 TEST(parallel_reduce, gives_parts_of_the_grain) {
   in_every_scheduler([](scheduler& s) {
     for (const std::uint64_t n : sizes) {

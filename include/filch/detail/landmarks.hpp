@@ -62,6 +62,7 @@ class landmark_shape {
 
   [[nodiscard]] place place_of(std::uint64_t i) const { return all_->at(i); }
   [[nodiscard]] item_type item(const place& p) const { return *p; }
+  void advance(place& p) const { ++p; }
   template <class Visit>
   void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at, const Visit& visit) const {
     place p = place_of(low);

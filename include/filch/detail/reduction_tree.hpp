@@ -59,11 +59,20 @@ template <std::uint64_t Count, std::uint64_t First = 0, class Get, class Combine
   }
 }
 
+/// Values that cost less than a branch.
+template <class T>
+inline constexpr bool is_small_value =
+    std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> &&
+    std::is_trivially_copy_constructible_v<T> && std::is_trivially_copy_assignable_v<T> &&
+    sizeof(T) <= 2 * sizeof(void*);
+
 /// The values of an interval of leaves, added from left to right. Siblings are combined as soon as both are there; but
 /// small values of single leaves only sixteen at a time, because a branch for each leaf costs more than a value.
 ///
-/// @tparam Most  values that there may be at a time: two of each size, or one of each if the interval begins at 0.
-template <class T, std::size_t Most = 2 * std::bit_width(most_leaves)>
+/// @tparam Most   values that there may be at a time: two of each size, or one of each if the interval begins at 0.
+/// @tparam Exact  the value of a node may be made at once, since in whatever order its leaves are combined, the bits
+///                are the same.
+template <class T, std::size_t Most = 2 * std::bit_width(most_leaves), bool Exact = false>
 class open_values {
  public:
   open_values() = default;
@@ -85,16 +94,25 @@ class open_values {
       add({i, 1}, std::move(value), combine);
     }
   }
-  /// Adds the leaves [low, high), which are the next; leaf(i) makes their values.
+  /// Adds the leaves [low, high), which are the next; leaf(i) makes their values, leaf.node(i, end) that of a node.
   template <class Leaf, class Combine>
   [[gnu::always_inline]] void add_leaves(std::uint64_t low, std::uint64_t high, const Leaf& leaf,
                                          const Combine& combine) {
     std::uint64_t i = low;
-    for (; i % row != 0 && i != high; ++i) add_leaf(i, leaf(i), combine);
-    for (; high - i >= row; i += row) {
-      add({i, row}, combine_node<row>([&](std::uint64_t j) -> T { return leaf(i + j); }, combine), combine);
+    if constexpr (Exact) {
+      while (i != high) {
+        const std::uint64_t most = std::bit_floor(high - i);
+        const std::uint64_t size = i == 0 ? most : std::min(most, i & -i);
+        add({i, size}, leaf.node(i, i + size), combine);
+        i += size;
+      }
+    } else {
+      for (; i % row != 0 && i != high; ++i) add_leaf(i, leaf(i), combine);
+      for (; high - i >= row; i += row) {
+        add({i, row}, combine_node<row>([&](std::uint64_t j) -> T { return leaf(i + j); }, combine), combine);
+      }
+      for (; i != high; ++i) add_leaf(i, leaf(i), combine);
     }
-    for (; i != high; ++i) add_leaf(i, leaf(i), combine);
   }
   /// Adds the next node; leaves before it, in rows, are whole ones.
   template <class Combine>
@@ -136,9 +154,7 @@ class open_values {
 
  private:
   static constexpr std::uint64_t row = 16;
-  static constexpr bool in_rows = std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> &&
-                                  std::is_trivially_copy_constructible_v<T> && std::is_trivially_copy_assignable_v<T> &&
-                                  sizeof(T) <= 2 * sizeof(void*);
+  static constexpr bool in_rows = is_small_value<T> && !Exact;
 
   /// Combines the leaves of the row that ends at `end`, or stops there.
   template <class Combine>
@@ -219,8 +235,8 @@ class reduction_result {
   [[nodiscard]] T take() { return std::move(root_).value(); }
 
   /// Takes the values of an interval that ends at `end`. Any thread.
-  template <class Combine>
-  void add(worker_core& w, open_values<T>& values, std::uint64_t end, const Combine& combine) {
+  template <class Values, class Combine>
+  void add(worker_core& w, Values& values, std::uint64_t end, const Combine& combine) {
     values.end(end, leaves_, combine);
     while (!values.empty()) {
       const std::uint64_t first = values.first_of_newest();
@@ -262,6 +278,10 @@ class reduction_result {
   std::optional<T> root_;  // written by whoever combines the last two
 };
 
+/// Leaves of which whole nodes can be made at once: node(i, end) makes the value of the leaves [i, end).
+template <class Leaf>
+concept makes_nodes = requires(const Leaf& leaf) { leaf.node(std::uint64_t{}, std::uint64_t{}); };
+
 /// A reduction as a loop over leaves: `leaf(i)` makes the value of leaf i; `combine(a, b)` that of two neighbours.
 template <class T, class Leaf, class Combine>
 struct reduction_block {
@@ -269,7 +289,7 @@ struct reduction_block {
   const Combine& combine;
   reduction_result<T>& result;
 
-  using values = open_values<T>;
+  using values = open_values<T, 2 * std::bit_width(most_leaves), makes_nodes<Leaf>>;
 
   [[nodiscard]] std::uint64_t size() const noexcept { return result.leaves(); }
 

@@ -53,6 +53,14 @@ class index_shape {
         static_cast<number>(first_) + static_cast<number>(static_cast<number>(i) * static_cast<number>(step_))));
   }
   [[nodiscard]] Value item(place p) const noexcept { return p; }
+  /// To the next. Behind the last one it may be anything.
+  void advance(place& p) const noexcept {
+    if constexpr (std::same_as<Step, unit_step>) {
+      ++p;  // at most the bound that the user gave
+    } else {
+      p = static_cast<place>(static_cast<number>(static_cast<number>(p) + static_cast<number>(step_)));
+    }
+  }
   /// Calls visit(place) for the numbers [low, high), low < high, one after the other. `at`: which one was in progress
   /// when that throws.
   template <class Visit>
@@ -104,6 +112,7 @@ class iterator_shape {
     return first_ + static_cast<std::iter_difference_t<Iterator>>(i);
   }
   [[nodiscard]] item_type item(const place& p) const { return *p; }
+  void advance(place& p) const { ++p; }
   template <class Visit>
   [[gnu::always_inline]] void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at,
                                     const Visit& visit) const {
