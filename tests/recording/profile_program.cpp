@@ -54,7 +54,7 @@ const std::map<std::string, std::function<void()>> programs{
     {"loop", [] { parallel_for(0, 64, [](int) { work(200'000); }); }},
     {"short_loops",
      [] {
-       for (int i = 0; i < 2000; ++i) parallel_for(0, 10, [](int) { work(2); });
+       for (int i = 0; i < 2000; ++i) parallel_for(0, 2, [](int) { work(2); });
      }},
     {"nested",
      [] {

@@ -84,7 +84,7 @@ def main() -> None:
     expect_once(program, "loop", lambda p: p["span_ns"] < p["work_ns"] / 8, "iterations are parallel")
 
     short = profile(program, "short_loops")
-    expect([(each["calls"], each["iterations"]) for each in short["loops"]] == [(2000, 20000)], f"2000 loops: {short['loops']}")
+    expect([(each["calls"], each["iterations"]) for each in short["loops"]] == [(2000, 4000)], f"2000 loops: {short['loops']}")
     expect_once(program, "short_loops", lambda p: any("too short to share" in line for line in p["advice"]), "advice on short loops")
 
     nested = profile(program, "nested")
