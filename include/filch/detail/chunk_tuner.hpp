@@ -25,6 +25,7 @@ struct chunk_tuner {
   /// Its iterations contain loops or reductions. They may be of any length, and what is in a chunk cannot be shared: so
   /// chunks of one iteration.
   bool nests = false;
+  std::uint32_t in_use = 0;  ///< loops of that place that the worker is in a chunk of
 
   /// A chunk of the full size took this long.
   void took(std::int64_t ns) noexcept {
@@ -50,18 +51,31 @@ struct chunk_tuner {
   }
 };
 
-/// The tuners of one worker. A place that meets another one's entry takes it over: it only learns its size again.
+/// The tuners of one worker. A place that meets another one's entry takes it over, and learns its size again; but not that
+/// of a loop around it, which would take it back in each of its iterations.
 class chunk_tuners {
  public:
   [[nodiscard]] chunk_tuner& of(const void* key) noexcept {
     const auto bits = reinterpret_cast<std::uintptr_t>(key);
-    chunk_tuner& tuner = tuners_[(bits ^ (bits >> 8)) % tuners_.size()];
-    if (tuner.key != key) [[unlikely]]
-      tuner.begin(key);
-    return tuner;
+    const std::size_t first = (bits ^ (bits >> 8)) % tuners_.size();
+    chunk_tuner& tuner = tuners_[first];
+    return tuner.key == key ? tuner : find(key, first);
   }
 
  private:
+  [[gnu::noinline]] chunk_tuner& find(const void* key, std::size_t first) noexcept {
+    for (std::size_t i = first; i != first + longest_walk; ++i) {
+      chunk_tuner& tuner = tuners_[i % tuners_.size()];
+      if (tuner.key == key) return tuner;
+      if (tuner.in_use != 0) continue;
+      tuner.begin(key);
+      return tuner;
+    }
+    tuners_[first].begin(key);
+    return tuners_[first];
+  }
+
+  static constexpr std::size_t longest_walk = 8;
   std::array<chunk_tuner, 128> tuners_;
 };
 

@@ -221,8 +221,12 @@ class inside_chunk {
   inside_chunk(worker_core& w, chunk_tuner& tuner) noexcept : w_(w), outer_(w.inner.tuner) {
     if (outer_ != nullptr) outer_->contains_loops();
     w.inner.tuner = &tuner;
+    ++tuner.in_use;
   }
-  ~inside_chunk() { w_.inner.tuner = outer_; }
+  ~inside_chunk() {
+    --w_.inner.tuner->in_use;
+    w_.inner.tuner = outer_;
+  }
   inside_chunk(const inside_chunk&) = delete;
   inside_chunk& operator=(const inside_chunk&) = delete;
 
