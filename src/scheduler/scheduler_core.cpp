@@ -264,7 +264,8 @@ void scheduler_core::detach(worker& w) noexcept {
   const auto first = static_cast<std::uint32_t>(chosen_.workers);
   guests_[w.number - first] = false;
   std::uint32_t size = team_.size();
-  while (size > first && !guests_[size - first - 1]) --size;
+  // Who has left background tasks behind goes on taking part, until somebody has taken them.
+  while (size > first && !guests_[size - first - 1] && !team_[size - 1].detached.queue.has_tasks()) --size;
   if (size != team_.size()) team_.take_part(size);
 }
 

@@ -27,7 +27,7 @@ class team {
 
   /// Adds a worker, which takes part, as all before it do from now on. One thread at a time, and with take_part().
   void add(std::unique_ptr<worker> w);
-  /// The first `count` workers take part, and no others. None that has left has tasks.
+  /// The first `count` workers take part, and no others. None that has left has tasks, and none comes to have any.
   void take_part(std::uint32_t count) noexcept;
   /// Workers that take part have numbers below that.
   [[nodiscard]] std::uint32_t size() const noexcept {

@@ -180,6 +180,39 @@ TEST_P(background, blocked_workers_are_replaced) {
 }
 
 /// Owners of private deques hand over only when they look up, which a blocked one does not.
+// What a guest has submitted stays in its queue when it leaves.
+TEST_P(background, tasks_of_guests_that_have_left_are_run) {
+  const int workers = pool_.workers();
+  std::atomic<bool> go = false;
+  std::atomic<int> busy = 0;
+  const auto be_busy = [&] {
+    ++busy;
+    while (!go) std::this_thread::yield();
+  };
+  const auto enter_with_guest = [&](const auto& as_guest) {
+    std::atomic<bool> left = false;
+    std::thread seat([&] {
+      pool_.run([&] {
+        std::thread guest([&] { pool_.run(as_guest); });
+        guest.join();
+        left = true;
+      });
+    });
+    seat.join();
+    EXPECT_TRUE(left);
+  };
+  enter_with_guest([] {});
+  std::vector<future<>> others;
+  for (int i = 1; i < workers; ++i) others.push_back(pool_.submit(be_busy));
+  while (busy != workers - 1) std::this_thread::yield();
+  std::optional<future<int>> submitted;
+  enter_with_guest([&] { submitted = pool_.submit([] { return 5; }); });
+  go = true;
+  while (!submitted->is_ready()) std::this_thread::yield();  // who waits would look for it
+  EXPECT_EQ(submitted->get(), 5);
+  for (const future<>& each : others) each.wait();
+}
+
 class offered_background : public background {
  public:
   static std::vector<tests::configuration> all() {
