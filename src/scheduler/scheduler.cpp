@@ -1,4 +1,5 @@
 #include <memory>
+#include <new>
 #include <system_error>
 
 #include <filch/combinations.hpp>
@@ -14,13 +15,16 @@ scheduler::scheduler(const options& chosen) : scheduler(chosen, detail::place_ho
 
 scheduler::scheduler(const options& chosen, const detail::place_hooks& place) {
   detail::configuration all = detail::configure(chosen);
-  const auto start = [&] { core_ = std::make_unique<detail::scheduler_core>(*this, all, place); };
-  // If the system refuses threads: fewer, unless the program has said how many.
+  // If the system refuses threads or memory for them: fewer, unless the program has said how many.
+  const auto may_be_fewer = [&] { return !all.workers_are_said && all.workers > 1; };
   while (core_ == nullptr) {
     try {
-      start();
+      core_ = std::make_unique<detail::scheduler_core>(*this, all, place);
     } catch (const std::system_error&) {
-      if (all.workers_are_said || all.workers == 1) throw;
+      if (!may_be_fewer()) throw;
+      all.workers /= 2;
+    } catch (const std::bad_alloc&) {
+      if (!may_be_fewer()) throw;
       all.workers /= 2;
     }
   }

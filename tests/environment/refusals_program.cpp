@@ -1,4 +1,5 @@
-// filch_refusals threads|memory: a system that refuses threads, or memory, at each place where it may be asked for some.
+// filch_refusals threads|memory|space: a system that refuses threads, or memory, at each place where it may be asked for
+// some, or room for the workers' stacks.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -17,6 +18,9 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filch/filch.hpp>
 
@@ -211,6 +215,46 @@ void memory() {
   }
 }
 
+/// Bytes of addresses that the process has.
+rlim_t size_in_bytes() {
+  long pages = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  expect(file != nullptr && std::fscanf(file, "%ld", &pages) == 1, "/proc/self/statm says how large the process is");
+  std::fclose(file);
+  return static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Workers of a scheduler that does not say how many, in a process with so much room; 0: there is none.
+int workers_with(rlim_t more_bytes) {
+  const pid_t child = fork();
+  expect(child >= 0, "fork");
+  if (child == 0) {
+    const rlimit limit{size_in_bytes() + more_bytes, RLIM_INFINITY};
+    expect(setrlimit(RLIMIT_AS, &limit) == 0, "setrlimit");
+    try {
+      filch::scheduler pool;
+      expect(pool.run([] { return fib(15); }) == 610, "fib with as many workers as there is room for");
+      std::_Exit(std::min(pool.workers(), 100));
+    } catch (const std::bad_alloc&) {
+      std::_Exit(0);
+    } catch (const std::system_error&) {
+      std::_Exit(0);
+    }
+  }
+  int status = 0;
+  expect(waitpid(child, &status, 0) == child && WIFEXITED(status), "the child ends by itself");
+  return WEXITSTATUS(status);
+}
+
+void space() {
+  constexpr rlim_t step = rlim_t{20} << 20;
+  const int all = std::min(filch::discover_topology().usable_workers, 100);
+  std::vector<int> found;
+  for (rlim_t room = 0; found.empty() || found.back() < all; room += step) found.push_back(workers_with(room));
+  expect(std::is_sorted(found.begin(), found.end()), "more room, more workers");
+  expect(std::find(found.begin(), found.end(), 1) != found.end(), "one worker where there is no room for two");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -219,8 +263,10 @@ int main(int argc, char** argv) {
     threads();
   } else if (chosen == "memory") {
     memory();
+  } else if (chosen == "space") {
+    space();
   } else {
-    static_cast<void>(std::fputs("filch_refusals: say threads or memory\n", stderr));
+    static_cast<void>(std::fputs("filch_refusals: say threads, memory or space\n", stderr));
     return 2;
   }
   return 0;
