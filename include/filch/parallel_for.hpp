@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -122,21 +123,25 @@ void parallel_for(Range&& range, Body&& body, weights hints) {
 }
 
 /// The same for every `step`-th integer: first, first + step, and so on, below last.
-/// @throws std::invalid_argument if step is not positive.
+/// The body gets what it would get without a step: the step's type does not matter.
+/// @throws std::invalid_argument if step is not positive, or if one bound is negative and the other one has no signed type that
+///         has room for both.
 template <std::integral First, std::integral Last, std::integral Step, class Body>
   requires(!std::convertible_to<Body, splitting>)
 void parallel_for(First first, Last last, Step step, Body&& body, splitting how = {}) {
-  using value = std::common_type_t<First, Last, Step>;
+  using value = typename detail::bound_of<First, Last>::type;
   if (!(step > 0)) {
     throw std::invalid_argument("filch: step '" + std::to_string(step) + "' of a loop is not positive; use 1 or more");
   }
-  const std::uint64_t n = blocked_range<value>(static_cast<value>(first), static_cast<value>(last)).size();
+  const blocked_range<value> range(detail::converted_bound<value>(first), detail::converted_bound<value>(last));
   const auto width = static_cast<std::uint64_t>(step);
-  using shape = detail::index_shape<value, value>;
-  detail::run_loop(
-      detail::block_of(shape(static_cast<value>(first), static_cast<value>(step), n / width + (n % width != 0 ? 1 : 0)),
-                       body),
-      how);
+  const std::uint64_t n = range.size() / width + (range.size() % width != 0 ? 1 : 0);
+  // A step that the bounds' type may have no room for is added modulo 2^64.
+  constexpr bool has_room = static_cast<std::uint64_t>(std::numeric_limits<Step>::max()) <=
+                            static_cast<std::uint64_t>(std::numeric_limits<value>::max());
+  using stride = std::conditional_t<has_room, value, std::uint64_t>;
+  using shape = detail::index_shape<value, stride>;
+  detail::run_loop(detail::block_of(shape(range.begin(), n > 1 ? static_cast<stride>(step) : stride{1}, n), body), how);
 }
 
 /// Calls body(part) for disjoint parts of the range that together are all of it.

@@ -132,9 +132,12 @@ piece_start rest_of_piece(const loop_state& whole, piece_start start, std::uint6
 bool next_handed_out(loop_share& f) noexcept {
   loop_state& whole = *f.whole;
   // [LW2] relaxed: only who gets which iterations; the loop's data came with the piece, the results go with its join.
-  const std::uint64_t low = whole.handed_out.load(std::memory_order_relaxed) < whole.size
-                                ? whole.handed_out.fetch_add(whole.grain, std::memory_order_relaxed)
-                                : whole.size;
+  // Grains are counted, since iterations might be counted beyond 2^64.
+  const std::uint64_t grains = whole.size / whole.grain + (whole.size % whole.grain != 0 ? 1 : 0);
+  const std::uint64_t which = whole.handed_out.load(std::memory_order_relaxed) < grains
+                                  ? whole.handed_out.fetch_add(1, std::memory_order_relaxed)
+                                  : grains;
+  const std::uint64_t low = which < grains ? which * whole.grain : whole.size;
   const std::uint64_t end = std::min(whole.size, whole.cut_at.load(std::memory_order_relaxed));  // [LW1]
   if (low >= end) return false;
   f.next.store(low);

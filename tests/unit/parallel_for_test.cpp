@@ -216,6 +216,73 @@ TEST(parallel_for, takes_bounds_of_different_types) {
   });
 }
 
+// The type of the step says nothing of the bounds.
+TEST(parallel_for, takes_steps_of_any_type_between_bounds_of_any_sign) {
+  in_and_outside([] {
+    account runs(100);
+    const auto count = [&](std::integral auto i) {
+      ASSERT_TRUE(std::cmp_greater_equal(i, -50) && std::cmp_less(i, 50));
+      runs.ran(static_cast<std::size_t>(static_cast<long>(i) + 50));
+    };
+    parallel_for(-50, 50, 1U, count);
+    parallel_for(-50, 50U, 1, count);
+    parallel_for(-50L, 50L, std::size_t{1}, count);
+    parallel_for(std::int8_t{-50}, std::int8_t{50}, std::uint64_t{1}, count);
+    EXPECT_EQ(runs.first_not(4), runs.size());
+    // Steps that the bounds' type has no room for.
+    parallel_for(-50, 50, std::numeric_limits<std::uint64_t>::max(), [&](int i) { EXPECT_EQ(i, -50); });
+    parallel_for(std::int8_t{-50}, std::int8_t{50}, 256, [&](int i) { EXPECT_EQ(i, -50); });
+    account ends(2);
+    parallel_for(std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), 4'294'967'290U,
+                 [&](int i) { ends.ran(i == std::numeric_limits<int>::min() ? 0 : 1); });
+    parallel_for(std::int8_t{-100}, std::int8_t{127}, 226L, [&](int i) {
+      EXPECT_TRUE(i == -100 || i == 126);
+      ends.ran(i == -100 ? 0 : 1);
+    });
+    EXPECT_EQ(ends.first_not(2), ends.size());
+    EXPECT_THROW(parallel_for(-50, std::size_t{50}, 1, count), std::invalid_argument);
+    EXPECT_THROW(parallel_for(-50, 50, 300U, [](int) { throw std::runtime_error("body"); }), std::runtime_error);
+    EXPECT_THROW(parallel_for(std::int8_t{-50}, std::int8_t{50}, 256, [](int) { throw std::runtime_error("body"); }),
+                 std::runtime_error);
+  });
+}
+
+TEST(parallel_for, hands_out_grains_up_to_the_largest_number) {
+  std::atomic<std::uint64_t> covered = 0;
+  std::atomic<int> parts = 0;
+  scheduler pool({.workers = 4});
+  pool.run([&] {
+    parallel_for(
+        blocked_range<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max(), std::uint64_t{1} << 62),
+        [&](const auto& part) {
+          covered += part.size();
+          if (++parts > 100) std::abort();  // else it might never end
+        },
+        loop::dynamic{});
+  });
+  EXPECT_EQ(covered, std::numeric_limits<std::uint64_t>::max());
+}
+
+// Loops inside of each other that have to share an entry.
+TEST(chunk_tuners, leave_those_of_loops_around_alone) {
+  detail::chunk_tuners all;
+  std::array<char, 4096> keys{};
+  std::vector<detail::chunk_tuner*> found;
+  const auto is_new = [&](detail::chunk_tuner* t) { return std::find(found.begin(), found.end(), t) == found.end(); };
+  detail::chunk_tuner& outer = all.of(keys.data());
+  const auto* const same =
+      std::find_if(keys.begin() + 1, keys.end(), [&](char& key) { return &all.of(&key) == &outer; });
+  ASSERT_NE(same, keys.end());
+  detail::chunk_tuner& around = all.of(keys.data());
+  found.push_back(&around);
+  ++around.in_use;
+  detail::chunk_tuner& inner = all.of(same);
+  EXPECT_TRUE(is_new(&inner));
+  EXPECT_EQ(around.key, keys.data());
+  EXPECT_EQ(&all.of(same), &inner);
+  EXPECT_EQ(&all.of(keys.data()), &around);
+}
+
 TEST(parallel_for, takes_bounds_that_share_no_narrow_type) {
   // Beyond 32 bits only together with the other bound.
   const std::int64_t far = std::int64_t{1} << 40;

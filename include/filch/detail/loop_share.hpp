@@ -52,7 +52,7 @@ struct loop_state {
   /// Iterations from here on need not run: the lowest one that threw, or 0 after a stop. [LW1] relaxed: a hint to end
   /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
   platform::atomic<std::uint64_t> cut_at{nowhere};
-  platform::atomic<std::uint64_t> handed_out{0};  ///< kind `dynamic`: iterations that somebody has
+  platform::atomic<std::uint64_t> handed_out{0};  ///< kind `dynamic`: grains that somebody has
   // Under the scheduler's lock: of the lowest iteration that threw. Here, since there may be no memory for it
   // elsewhere.
   std::exception_ptr error{};
