@@ -56,24 +56,41 @@ std::int64_t scheduler::interrupt_after_ns() const noexcept { return core_->chos
 
 std::int64_t scheduler::interrupt_every_ns() const noexcept { return core_->chosen().interrupt_every_ns; }
 
+namespace {
+
+platform::atomic<scheduler*>& default_instance() noexcept {
+  static platform::atomic<scheduler*> instance{nullptr};
+  return instance;
+}
+
+// When the library is loaded, not when a scheduler is first made: of a thread that was in the middle of that, a child process
+// has what it has locked, and what it has left half done, the dynamic linker's state among others.
+[[maybe_unused]] const bool is_prepared_for_fork = []() noexcept {
+  try {
+    static_cast<void>(combinations());  // and with it all tables that it is made of
+    static_cast<void>(ways_to_split());
+  } catch (const std::bad_alloc&) {
+    // They are made later.
+  }
+  platform::stay_loaded();  // threads of the default scheduler never end
+  platform::call_in_children([] {
+    // relaxed: the only thread. The task that it may be in the middle of is another process's.
+    default_instance().store(nullptr, std::memory_order_relaxed);
+    detail::self = &detail::foreign_worker;
+  });
+  return true;
+}();
+
+}  // namespace
+
 scheduler& scheduler::default_scheduler() {
   // Never destroyed: static objects may fork tasks in their destructors, in whatever order those run, and a child
   // process after fork() has no threads to join.
+  platform::atomic<scheduler*>& instance = default_instance();
   // [DS1] acquire: the object, from [DS2].
-  static platform::atomic<scheduler*> instance{nullptr};
   scheduler* found = instance.load(std::memory_order_acquire);
   if (found != nullptr) [[likely]]
     return *found;
-  static const bool prepared = [] {
-    platform::stay_loaded();  // its threads never end
-    platform::call_in_children([] {
-      // relaxed: the only thread. The task that it may be in the middle of is another process's.
-      instance.store(nullptr, std::memory_order_relaxed);
-      detail::self = &detail::foreign_worker;
-    });
-    return true;
-  }();
-  static_cast<void>(prepared);
   auto made = std::make_unique<scheduler>();
   // [DS2] release: the object. acquire, when it fails: the one that another thread made first.
   if (!instance.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {

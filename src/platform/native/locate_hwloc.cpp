@@ -3,6 +3,7 @@
 
 #include <hwloc.h>
 
+#include "platform/process.hpp"
 #include "platform/usable.hpp"
 
 namespace filch::platform {
@@ -33,6 +34,7 @@ int numa_node(hwloc_obj_t of) {
 }  // namespace
 
 void locate(const std::vector<int>& cpus, topology& found) {
+  const without_fork here;
   found.source = "hwloc";
   const topology_handle t = load();
   if (t == nullptr) return;

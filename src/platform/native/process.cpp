@@ -1,14 +1,31 @@
 #include "platform/process.hpp"
 
+#include <mutex>
+
 #include <dlfcn.h>
 #include <pthread.h>
 
 namespace filch::platform {
+namespace {
+
+constinit std::mutex forking;
+void (*in_child)() = nullptr;
+
+}  // namespace
 
 void call_in_children(void (*f)()) {
+  in_child = f;
   // Fails only for want of memory. Then a child that uses the default scheduler runs its tasks on one thread.
-  static_cast<void>(pthread_atfork(nullptr, nullptr, f));
+  static_cast<void>(pthread_atfork([] { forking.lock(); }, [] { forking.unlock(); },
+                                   [] {
+                                     forking.unlock();
+                                     in_child();
+                                   }));
 }
+
+without_fork::without_fork() { forking.lock(); }
+
+without_fork::~without_fork() { forking.unlock(); }
 
 void stay_loaded() noexcept {
   static const char here = 0;

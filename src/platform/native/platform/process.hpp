@@ -4,8 +4,18 @@
 namespace filch::platform {
 
 /// In each child process that begins by fork(), `f` is called before fork() returns there. For as long as this process
-/// lives.
+/// lives. One function in a process.
 void call_in_children(void (*f)());
+
+/// Since call_in_children() was called, fork() by any thread waits until nobody has one of these. For calls of libraries with
+/// locks of their own, which a child process would wait for in vain. Not recursive.
+class without_fork {
+ public:
+  without_fork();
+  ~without_fork();
+  without_fork(const without_fork&) = delete;
+  without_fork& operator=(const without_fork&) = delete;
+};
 
 /// The library, or the program that contains it, is never unloaded: dlclose() of a plug-in that uses filch would take the
 /// code of running threads away.
