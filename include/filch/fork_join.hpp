@@ -42,7 +42,8 @@ run_result leave_result(G&& g, void* place) noexcept {
   using result = result_of<G>;
   try {
     if constexpr (std::is_reference_v<result>) {
-      ::new (place) left_result<result>(std::addressof(detail::call(std::forward<G>(g))));
+      auto&& left = detail::call(std::forward<G>(g));
+      ::new (place) left_result<result>(std::addressof(left));
     } else {
       ::new (place) left_result<result>(detail::call(std::forward<G>(g)));
     }

@@ -211,6 +211,9 @@ class promise;
 template <class T = unit>
 class future {
  public:
+  /// Of no value: there is nothing to do with it but to assign another one, or to ask valid().
+  future() noexcept = default;
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   /// Is the value there, or the error? Then what its maker did before is seen.
   [[nodiscard]] bool is_ready() const noexcept { return state_->is_ready(); }
   /// Returns when it is ready. A worker, or a thread outside, that waits for what was submitted runs that itself if nobody
@@ -238,7 +241,7 @@ class future {
   /// or of the default scheduler; nobody waits for it.
   /// @throws std::bad_alloc; what copying f throws; what starting the default scheduler throws.
   template <class F>
-  [[nodiscard]] auto then(F&& f) const {
+  auto then(F&& f) const {
     using closure = std::decay_t<F>;
     const auto begin = [&]<class Value>(std::type_identity<Value> /*of*/) {
       auto made = std::make_shared<detail::continuation<Value, T, closure>>(state_, std::forward<F>(f));
@@ -246,6 +249,10 @@ class future {
       made->wait_for_source();
       return future<Value>(std::move(made));
     };
+    static_assert(
+        std::is_invocable_v<closure, const T&> || std::is_invocable_v<closure>,
+        "filch: a continuation is called with a constant reference to the future's value, or with nothing: others "
+        "may wait for the same value, so it cannot be moved out");
     if constexpr (std::is_invocable_v<closure, const T&>) {
       return begin(std::type_identity<detail::future_value<closure, const T&>>());
     } else {

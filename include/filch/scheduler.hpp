@@ -106,18 +106,20 @@ class FILCH_API scheduler {
   scheduler& operator=(const scheduler&) = delete;
 
   /// Calls f on the calling thread, which for that time is a worker of this scheduler: what f forks is shared with the
-  /// others. A second thread that calls `run` meanwhile takes part as a guest, at once. Returns what f returns; throws
-  /// what f throws.
+  /// others. A second thread that calls `run` meanwhile takes part as a guest, at once. Returns what f returns.
+  /// @throws what f throws; std::runtime_error when `most_guests` threads take part already; std::bad_alloc when there is no
+  ///         memory for a new guest.
   template <class F>
   decltype(auto) run(F&& f);
 
   /// Hands f over to the workers and returns at once: a future of what f returns. f runs when a worker is idle, or when
   /// somebody waits for the future; its exception becomes the future's. Nobody has to wait: what is left is run when the
-  /// scheduler ends. A scheduler of one worker starts a thread for it.
+  /// scheduler ends. A scheduler of one worker starts a thread for it. Of a reference that f returns, the future has a copy.
+  /// The newest task of a worker comes first, so one that submits itself again and again may keep older ones waiting.
   /// @throws std::bad_alloc; what copying f throws; std::system_error when there is no thread and none can be started.
   /// @par Thread safety any thread, also from tasks.
   template <class F>
-  [[nodiscard]] auto submit(F&& f) -> future<detail::future_value<std::decay_t<F>>>;
+  auto submit(F&& f) -> future<detail::future_value<std::decay_t<F>>>;
 
   /// Counters of all workers. May be called at any time; exact when the scheduler is idle.
   [[nodiscard]] statistics stats() const;

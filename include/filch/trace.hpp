@@ -59,17 +59,32 @@ class FILCH_API named_span {
   std::int64_t path_ns_ = 0;
 };
 
+template <class F>
+struct named_callable {
+  const char* name;
+  F own;
+
+  template <class... Args>
+    requires std::is_invocable_v<F&, Args...>
+  decltype(auto) operator()(Args&&... args) {
+    const named_span here(name);
+    return std::invoke(own, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+    requires std::is_invocable_v<const F&, Args...>
+  decltype(auto) operator()(Args&&... args) const {
+    const named_span here(name);
+    return std::invoke(own, std::forward<Args>(args)...);
+  }
+};
+
 }  // namespace detail
 
 /// A callable that does what f does, and is called that in traces and profiles: `group.run(filch::named("read", [&] { ... }))`.
 /// @param name  a literal: traces keep its address. 1 ns for each call when nothing is recorded.
 template <std::size_t N, class F>
 [[nodiscard]] auto named(const char (&name)[N], F&& f) {
-  return [name = static_cast<const char*>(name),
-          own = std::forward<F>(f)]<class... Args>(Args&&... args) mutable -> decltype(auto) {
-    const detail::named_span here(name);
-    return std::invoke(own, std::forward<Args>(args)...);
-  };
+  return detail::named_callable<std::decay_t<F>>{name, std::forward<F>(f)};
 }
 
 }  // namespace filch

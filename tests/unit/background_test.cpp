@@ -244,6 +244,15 @@ TEST_P(offered_background, what_a_blocked_worker_has_left_is_run_by_others) {
 INSTANTIATE_TEST_SUITE_P(unit, offered_background, testing::ValuesIn(offered_background::all()), tests::name_of);
 INSTANTIATE_TEST_SUITE_P(unit, background, testing::ValuesIn(tests::configurations({1, 2, 3})), tests::name_of);
 
+TEST(future, may_be_of_nothing) {
+  std::vector<future<int>> all(3);
+  EXPECT_FALSE(all[0].valid());
+  scheduler pool({.workers = 2});
+  for (future<int>& each : all) each = pool.submit([] { return 4; });
+  for (const future<int>& each : all) EXPECT_EQ(each.get(), 4);
+  EXPECT_TRUE(all[0].valid());
+}
+
 TEST(future, threads_outside_wait_for_promises) {
   promise<int> made;
   std::thread other([f = made.get_future()] { EXPECT_EQ(f.get(), 9); });
@@ -271,6 +280,9 @@ TEST(trace, begins_and_ends_while_tasks_run) {
   computes.join();
   EXPECT_THROW(trace(pool, "/no/such/folder/file"), std::invalid_argument);
   EXPECT_EQ(named("sum", [](int a, int b) { return a + b; })(1, 2), 3);
+  const auto constant = named("less", [](int a, int b) { return a < b; });
+  EXPECT_TRUE(constant(1, 2));
+  EXPECT_EQ(named("count", [n = 0]() mutable { return ++n; })(), 1);
 }
 
 TEST(worker_local, one_value_for_each_worker) {

@@ -54,6 +54,11 @@ TEST(fork_join, passes_references_and_move_only_results) {
   const auto reversed = fork_join([] { return std::make_unique<int>(8); }, [&]() -> int& { return x; });
   EXPECT_EQ(*std::get<0>(reversed), 8);
   EXPECT_EQ(&std::get<1>(reversed), &x);
+  auto pointer = std::make_unique<int>(9);
+  const auto moves = [&]() -> std::unique_ptr<int>&& { return std::move(pointer); };
+  const std::unique_ptr<int> moved = std::get<1>(fork_join([] {}, moves));
+  EXPECT_EQ(*moved, 9);
+  EXPECT_EQ(pointer, nullptr);
 }
 
 /// Bytes that may be copied, but not moved.
