@@ -92,6 +92,41 @@ TEST_P(background, nobody_has_to_wait) {
   EXPECT_EQ(runs.first_not(1), runs.size());
 }
 
+TEST_P(background, tasks_are_blocked_as_the_scheduler_ends) {
+  tests::account runs(10 * 16);
+  for (std::size_t round = 0; round != 10; ++round) {
+    scheduler pool(GetParam().options());
+    for (std::size_t i = 16 * round; i != 16 * (round + 1); ++i) {
+      static_cast<void>(pool.submit([&runs, i] {
+        for (int times = 0; times != 4; ++times) {
+          const blocking here;
+          std::this_thread::sleep_for(std::chrono::microseconds(20));
+        }
+        runs.ran(i);
+      }));
+    }
+  }
+  EXPECT_EQ(runs.first_not(1), runs.size());
+}
+
+TEST_P(background, what_blocked_tasks_wait_for_runs_as_the_scheduler_ends) {
+  // Each of them submits, and blocks until that has run. Some begin when the workers' threads have ended.
+  tests::account runs(20);
+  for (std::size_t round = 0; round != 10; ++round) {
+    scheduler pool(GetParam().options());
+    for (std::size_t i = 2 * round; i != 2 * (round + 1); ++i) {
+      static_cast<void>(pool.submit([&pool, &runs, i] {
+        std::atomic<bool> ran = false;
+        static_cast<void>(pool.submit([&ran] { ran = true; }));
+        const blocking here;
+        while (!ran) std::this_thread::yield();
+        runs.ran(i);
+      }));
+    }
+  }
+  EXPECT_EQ(runs.first_not(1), runs.size());
+}
+
 TEST_P(background, continuations_follow_each_other) {
   future<int> last = pool_.run([&] {
     future<int> value = pool_.submit([] { return 1; });
