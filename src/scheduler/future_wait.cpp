@@ -24,6 +24,7 @@ class sleeper : public future_waiter {
       auto& own = static_cast<sleeper&>(w);
       own.parker_.unpark();
       own.told_.store(true, std::memory_order_release);  // [FU5] release: the last touch
+      return static_cast<future_waiter*>(nullptr);
     };
   }
   [[nodiscard]] bool is_told() const noexcept {
@@ -97,7 +98,7 @@ class future_wait : public waiting_worker {
   struct claimed_task : task {
     explicit claimed_task(background_task& t) noexcept : of(t) {
       run.store([](task& own, run_by /*who*/) {
-        static_cast<claimed_task&>(own).of.run_claimed();
+        tell_all(static_cast<claimed_task&>(own).of.run_claimed());
         return run_result::released;
       });
     }

@@ -179,6 +179,7 @@ void scheduler_core::close() noexcept {
   background_.close();
   // In a child process after fork() a thread that is not there may have been in the middle of anything.
   if (!threads_.empty() && !threads_.front()->is_of_this_process()) return;
+  background_.await_users();
   const auto drain = [this] {
     if (injected_.work_visible()) home_.run([this] { injected_.drain(static_cast<worker&>(*self)); });
   };

@@ -254,6 +254,18 @@ TEST(future, threads_outside_wait_for_promises) {
   EXPECT_THROW(made.put(10), std::logic_error);
 }
 
+TEST(future, many_continuations_follow_each_other) {
+  scheduler pool({.workers = 2});
+  promise<int> first;
+  const future<int> last = pool.run([&] {
+    future<int> value = first.get_future();
+    for (int i = 0; i != 200'000; ++i) value = value.then([](int v) { return v + 1; });
+    return value;
+  });
+  first.put(0);
+  EXPECT_EQ(last.get(), 200'000);
+}
+
 TEST(blocking, does_nothing_outside) { const blocking here; }
 
 // trace_test.py looks at what is in the file. Here threads begin and end traces in the middle of what others do.
