@@ -172,6 +172,39 @@ TEST_P(background, continuations_of_a_scheduler_that_has_ended_fail) {
   EXPECT_THROW(static_cast<void>(continued.get()), std::logic_error);
 }
 
+TEST_P(background, who_has_a_value_may_end_the_scheduler) {
+  // The other one, which waits as well, may not have left yet.
+  for (int round = 0; round != 20; ++round) {
+    std::optional<scheduler> pool(std::in_place, GetParam().options());
+    const future<int> made = pool->submit([] {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      return 1;
+    });
+    std::thread other([made] { EXPECT_EQ(made.get(), 1); });
+    EXPECT_EQ(made.get(), 1);
+    pool.reset();
+    other.join();
+  }
+}
+
+TEST_P(background, schedulers_end_while_threads_wait) {
+  for (int round = 0; round != 20; ++round) {
+    std::optional<scheduler> pool(std::in_place, GetParam().options());
+    const future<int> made = pool->submit([] {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      return 1;
+    });
+    std::atomic<bool> waits = false;
+    std::thread other([&waits, made] {
+      waits = true;
+      EXPECT_EQ(made.get(), 1);
+    });
+    while (!waits) std::this_thread::yield();
+    pool.reset();
+    other.join();
+  }
+}
+
 TEST_P(background, a_worker_that_waits_for_a_promise_is_replaced) {
   // All workers wait for what a task does that nobody has begun; with one worker, too.
   promise<int> key;
