@@ -187,7 +187,7 @@ class continuation final : public task_future<T>, private future_waiter {
  private:
   future_waiter* begin() noexcept {
     if (const std::optional<future_waiter*> following = this->release()) return *following;
-    // The scheduler has ended.
+    // The scheduler has ended. Who waits for this is told by the caller's loop, however many follow each other.
     closure_.reset();
     from_.reset();
     const std::shared_ptr<void> last = this->let_go();

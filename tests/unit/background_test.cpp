@@ -299,6 +299,19 @@ TEST(future, many_continuations_follow_each_other) {
   EXPECT_EQ(last.get(), 200'000);
 }
 
+TEST(future, many_continuations_follow_a_scheduler_that_has_ended) {
+  promise<int> late;
+  future<int> last = late.get_future();
+  {
+    scheduler pool({.workers = 2});
+    pool.run([&] {
+      for (int i = 0; i != 200'000; ++i) last = last.then([](int value) { return value; });
+    });
+  }
+  late.put(1);
+  EXPECT_THROW(static_cast<void>(last.get()), std::logic_error);
+}
+
 TEST(blocking, does_nothing_outside) { const blocking here; }
 
 // trace_test.py looks at what is in the file. Here threads begin and end traces in the middle of what others do.
