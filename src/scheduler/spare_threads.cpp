@@ -101,7 +101,7 @@ void spare_threads::end(spare_thread& t) noexcept { t.end(); }
 
 void spare_threads::keep_one() {
   const std::lock_guard lock(mutex_);
-  kept_ = &begin_any();
+  if (kept_ == nullptr) kept_ = &begin_any();
 }
 
 spare_thread* spare_threads::take_last_time() noexcept {

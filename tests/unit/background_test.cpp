@@ -17,6 +17,7 @@
 
 #include <filch/filch.hpp>
 
+#include "scheduler/scheduler_core.hpp"
 #include "support.hpp"
 
 namespace filch {
@@ -393,6 +394,17 @@ TEST(threads, are_named_and_tell_when_they_begin_and_end) {
   EXPECT_EQ(begun, 2);
   EXPECT_EQ(ended, 2);
   EXPECT_EQ(spare, 2);
+}
+
+TEST(threads, one_spare_thread_is_kept) {
+  std::atomic<int> begun = 0;
+  scheduler pool({.workers = 1, .on_start = [&](int /*index*/) { ++begun; }});
+  // Again, as when there was no memory for what comes after it.
+  pool.core().spares().keep_one();
+  pool.core().spares().keep_one();
+  const future<> submitted = pool.submit([] {});
+  while (!submitted.is_ready()) std::this_thread::yield();
+  EXPECT_EQ(begun, 1);
 }
 
 TEST(this_worker, has_a_bound_and_a_scheduler) {
