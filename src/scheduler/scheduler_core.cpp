@@ -178,7 +178,7 @@ scheduler_core::~scheduler_core() { stop(); }
 void scheduler_core::close() noexcept {
   background_.close();
   // In a child process after fork() a thread that is not there may have been in the middle of anything.
-  if (!threads_.empty() && !threads_.front()->is_of_this_process()) return;
+  if (!is_of_this_process()) return;
   background_.await_users();
   const auto drain = [this] {
     if (injected_.work_visible()) home_.run([this] { injected_.drain(static_cast<worker&>(*self)); });
@@ -192,8 +192,7 @@ void scheduler_core::close() noexcept {
 
 // First the workers' threads: what they run may be blocked, and wait for what a spare thread runs in their place.
 void scheduler_core::stop() noexcept {
-  // In a child process after fork() its threads are the parent's.
-  if (!threads_.empty() && !threads_.front()->is_of_this_process()) return;
+  if (!is_of_this_process()) return;  // whose threads are the parent's
   // [ST1] seq_cst: before the look for sleepers; a worker that falls asleep looks for it after [SL3].
   stopping_.store(true, std::memory_order_seq_cst);
   sleepers_.wake_all();

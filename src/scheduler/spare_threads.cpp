@@ -111,8 +111,6 @@ spare_thread* spare_threads::take_last_time() noexcept {
 }
 
 void spare_threads::stop() noexcept {
-  // In a child process after fork() they are not there.
-  if (all_.empty() || !all_.front()->is_of_this_process()) return;
   // Those that are blocked begin others. Who was blocked looks at the thread that took its place when that may have ended
   // already ([SP2]): so the objects last until no thread runs.
   while (spare_thread* const next = take_last_time()) next->stop();

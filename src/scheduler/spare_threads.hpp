@@ -30,7 +30,6 @@ class spare_thread {
   void end() noexcept;
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
-  [[nodiscard]] bool is_of_this_process() const noexcept { return thread_.is_of_this_process(); }
 
  private:
   friend class spare_threads;

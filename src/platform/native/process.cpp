@@ -2,8 +2,11 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 namespace filch::platform {
+
+process_id this_process() noexcept { return getpid(); }
 
 void call_in_children(void (*f)()) {
   // Fails only for want of memory. Then a child that uses the default scheduler runs its tasks on one thread.
