@@ -34,8 +34,21 @@ FILCH_API void wait_until_ready(future_base& f);
 /// Somebody who is told when a future is ready; once, by whoever makes it ready.
 struct future_waiter {
   future_waiter* next = nullptr;
-  void (*tell)(future_waiter&) noexcept = nullptr;
+  /// Returns those who wait for what has become ready by that, whom the caller tells as well.
+  future_waiter* (*tell)(future_waiter&) noexcept = nullptr;
 };
+
+/// Tells them all, and who follows from each before the next one. A loop, so that chains may be as long as they like.
+inline void tell_all(future_waiter* first) noexcept {
+  while (first != nullptr) {
+    future_waiter& told = *std::exchange(first, first->next);  // which may be gone afterwards
+    future_waiter* const following = told.tell(told);
+    if (following == nullptr) continue;
+    future_waiter* last = following;
+    while (last->next != nullptr) last = last->next;
+    last->next = std::exchange(first, following);
+  }
+}
 
 /// Ready or not, and who waits.
 class future_base {
@@ -63,14 +76,10 @@ class future_base {
 
  protected:
   ~future_base() = default;
-  /// Tells all. The caller has the value there.
-  void make_ready() noexcept {
+  /// The caller has the value there, and tells those who are returned.
+  [[nodiscard]] future_waiter* make_ready() noexcept {
     // [FU2] release: the value. acquire: the waiters, from [FU3].
-    future_waiter* w = waiters_.exchange(ready_mark(), std::memory_order_acq_rel);
-    while (w != nullptr) {
-      future_waiter& next = *std::exchange(w, w->next);  // which may be gone when it was told
-      next.tell(next);
-    }
+    return waiters_.exchange(ready_mark(), std::memory_order_acq_rel);
   }
 
  private:
@@ -86,14 +95,15 @@ class future_state : public future_base {
  public:
   explicit future_state(background_task* maker = nullptr) noexcept : future_base(maker) {}
 
+  /// Those who are returned have to be told that it is ready.
   template <class... Args>
-  void put(Args&&... args) {
+  [[nodiscard]] future_waiter* put(Args&&... args) {
     value_.emplace(std::forward<Args>(args)...);
-    make_ready();
+    return make_ready();
   }
-  void put_error(std::exception_ptr error) noexcept {
+  [[nodiscard]] future_waiter* put_error(std::exception_ptr error) noexcept {
     error_ = std::move(error);
-    make_ready();
+    return make_ready();
   }
   /// Of one that is ready; null: it has a value.
   [[nodiscard]] std::exception_ptr error() const noexcept { return error_; }
@@ -123,22 +133,22 @@ class task_future : public future_state<T>, public background_task {
   ~task_future() = default;
 
   /// Calls the closure, ends it, and gives the future its value, in this order: what the closure captured may go away
-  /// with who waits.
+  /// with who waits. Returns who has to be told.
   template <class Closure, class... Args>
-  void fulfil(std::optional<Closure>& closure, const Args&... args) noexcept {
+  [[nodiscard]] future_waiter* fulfil(std::optional<Closure>& closure, const Args&... args) noexcept {
     try {
       if constexpr (std::is_void_v<std::invoke_result_t<Closure, const Args&...>>) {
         std::invoke(std::move(*closure), args...);
         closure.reset();
-        this->put();
+        return this->put();
       } else {
         T value = std::invoke(std::move(*closure), args...);
         closure.reset();
-        this->put(std::move(value));
+        return this->put(std::move(value));
       }
     } catch (...) {
       closure.reset();
-      this->put_error(std::current_exception());
+      return this->put_error(std::current_exception());
     }
   }
 };
@@ -149,11 +159,11 @@ class submitted_task final : public task_future<T> {
  public:
   template <class F>
   explicit submitted_task(F&& f)
-      : task_future<T>([](background_task& t) noexcept { static_cast<submitted_task&>(t).run_body(); }),
+      : task_future<T>([](background_task& t) noexcept { return static_cast<submitted_task&>(t).run_body(); }),
         closure_(std::in_place, std::forward<F>(f)) {}
 
  private:
-  void run_body() noexcept { this->fulfil(closure_); }
+  future_waiter* run_body() noexcept { return this->fulfil(closure_); }
 
   std::optional<Closure> closure_;
 };
@@ -164,35 +174,36 @@ class continuation final : public task_future<T>, private future_waiter {
  public:
   template <class F>
   continuation(std::shared_ptr<future_state<From>> from, F&& f)
-      : task_future<T>([](background_task& t) noexcept { static_cast<continuation&>(t).run_body(); }),
+      : task_future<T>([](background_task& t) noexcept { return static_cast<continuation&>(t).run_body(); }),
         from_(std::move(from)),
         closure_(std::in_place, std::forward<F>(f)) {
-    tell = [](future_waiter& w) noexcept { static_cast<continuation&>(w).begin(); };
+    tell = [](future_waiter& w) noexcept { return static_cast<continuation&>(w).begin(); };
   }
 
   void wait_for_source() noexcept {
-    if (!from_->add(*this)) begin();
+    if (!from_->add(*this)) tell_all(begin());
   }
 
  private:
-  void begin() noexcept {
-    if (this->release()) return;
-    // The scheduler has ended.
+  future_waiter* begin() noexcept {
+    if (const std::optional<future_waiter*> following = this->release()) return *following;
+    // The scheduler has ended. Who waits for this is told by the caller's loop, however many follow each other.
     closure_.reset();
     from_.reset();
     const std::shared_ptr<void> last = this->let_go();
-    this->put_error(std::make_exception_ptr(std::logic_error(
+    return this->put_error(std::make_exception_ptr(std::logic_error(
         "filch: the scheduler that was to run a continuation has ended; keep it until its futures are ready")));
   }
-  void run_body() noexcept {
+  future_waiter* run_body() noexcept {
     const std::shared_ptr<future_state<From>> from = std::move(from_);
     if (std::exception_ptr error = from->error()) {
       closure_.reset();
-      this->put_error(std::move(error));
-    } else if constexpr (std::is_invocable_v<Closure, const From&>) {
-      this->fulfil(closure_, from->get());
+      return this->put_error(std::move(error));
+    }
+    if constexpr (std::is_invocable_v<Closure, const From&>) {
+      return this->fulfil(closure_, from->get());
     } else {
-      this->fulfil(closure_);
+      return this->fulfil(closure_);
     }
   }
 
@@ -284,7 +295,7 @@ class promise {
   /// Without a value by then, the future has an error: std::logic_error.
   ~promise() {
     if (state_ != nullptr && !state_->is_ready()) {
-      state_->put_error(std::make_exception_ptr(std::logic_error("filch: a promise ended without a value")));
+      tell_all(state_->put_error(std::make_exception_ptr(std::logic_error("filch: a promise ended without a value"))));
     }
   }
 
@@ -295,13 +306,13 @@ class promise {
   template <class... Args>
   void put(Args&&... args) {
     reject_second();
-    state_->put(std::forward<Args>(args)...);
+    tell_all(state_->put(std::forward<Args>(args)...));
   }
   /// The future has no value: get() throws that.
   /// @throws std::logic_error as put().
   void put_error(std::exception_ptr error) {
     reject_second();
-    state_->put_error(std::move(error));
+    tell_all(state_->put_error(std::move(error)));
   }
 
  private:
@@ -336,17 +347,17 @@ class all_ready final : public future_state<Futures> {
     made->self_ = made;
     std::size_t i = 0;
     const auto add = [&](future_base& f) {
-      if (!f.add(made->waiters_[i++])) made->one_ready();
+      if (!f.add(made->waiters_[i++])) tell_all(made->one_ready());
     };
     each(made->futures_, add);
     const std::shared_ptr<all_ready> result = made;
-    made->one_ready();
+    tell_all(made->one_ready());
     return future_access::made_of<Futures>(result);
   }
   all_ready(Futures futures, std::size_t count)
       : futures_(std::move(futures)), waiters_(std::make_unique<waiter[]>(count)), left_(count + 1) {
     for (std::size_t i = 0; i != count; ++i) {
-      waiters_[i].tell = [](future_waiter& w) noexcept { static_cast<waiter&>(w).of->one_ready(); };
+      waiters_[i].tell = [](future_waiter& w) noexcept { return static_cast<waiter&>(w).of->one_ready(); };
       waiters_[i].of = this;
     }
   }
@@ -356,11 +367,11 @@ class all_ready final : public future_state<Futures> {
     all_ready* of = nullptr;
   };
 
-  void one_ready() noexcept {
+  future_waiter* one_ready() noexcept {
     // [FU4] acq_rel: what the makers of all values did, for who sees that all are ready.
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return nullptr;
     const std::shared_ptr<all_ready> last = std::move(self_);
-    this->put(std::move(futures_));
+    return this->put(std::move(futures_));
   }
 
   Futures futures_;

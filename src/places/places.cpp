@@ -24,7 +24,10 @@ class await_node {
   await_node(detached_task& held, std::span<future_base* const> all)
       : held_(held), waiters_(std::make_unique<waiter[]>(all.size())), left_(all.size() + 1) {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      waiters_[i].tell = [](future_waiter& w) noexcept { static_cast<waiter&>(w).of->one_ready(); };
+      waiters_[i].tell = [](future_waiter& w) noexcept {
+        static_cast<waiter&>(w).of->one_ready();
+        return static_cast<future_waiter*>(nullptr);
+      };
       waiters_[i].of = this;
     }
   }

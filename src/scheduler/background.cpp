@@ -19,6 +19,18 @@ static_assert(task_state::id_bits + number_bits <= 64);
 
 }  // namespace
 
+void background_link::cut() noexcept { users_.fetch_add(is_cut, std::memory_order_relaxed); }  // [BL1]
+
+void background_link::await_users() noexcept {
+  // [BL2] acquire: what users did.
+  while (users_.load(std::memory_order_acquire) != is_cut) parker_.park();
+}
+
+void background_link::leave() noexcept {
+  // [BL2] release: what it did with the scheduler, for who ends that.
+  if (users_.fetch_sub(one_user, std::memory_order_release) == one_user + is_cut) parker_.unpark();
+}
+
 background_task::background_task(body what) noexcept : body_(what) { run.store(&run_queued); }
 
 background_task::~background_task() = default;
@@ -30,12 +42,13 @@ bool background_task::claim() noexcept {
   return state_.compare_exchange_strong(found, state::begun, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
-void background_task::run_claimed() noexcept {
-  if (const worker* const w = worker::of_this_thread()) {
+future_waiter* background_task::run_claimed() noexcept {
+  // Where tasks run at once it may be another scheduler's, which nobody who waits can help.
+  if (const worker* const w = worker::of_this_thread(); w != nullptr && link_->leads_to(w->home->core())) {
     // [BG2] release: the worker, which may be a new guest, for who looks at what it runs.
     runner_.store(w->activations.innermost() << number_bits | w->number, std::memory_order_release);
   }
-  body_(*this);
+  return body_(*this);
 }
 
 std::pair<std::uint32_t, std::uint64_t> background_task::runner() const noexcept {
@@ -46,13 +59,16 @@ std::pair<std::uint32_t, std::uint64_t> background_task::runner() const noexcept
 run_result background_task::run_queued(task& t, run_by /*who*/) {
   auto& own = static_cast<background_task&>(t);
   const std::shared_ptr<void> last = std::move(own.keep_);  // its memory ends after all else
-  if (own.claim()) own.run_claimed();
+  if (own.claim()) tell_all(own.run_claimed());
   own.home->home.end(own);
   return run_result::released;
 }
 
-bool background_task::release() noexcept {
-  return link_->with([this](scheduler_core& core) { core.background_tasks().queue(*this); });
+std::optional<future_waiter*> background_task::release() noexcept {
+  const std::shared_ptr<background_link> link = link_;  // the task may be gone when the link is left
+  future_waiter* next = nullptr;
+  if (!link->with([&](scheduler_core& core) { next = core.background_tasks().queue(*this); })) return std::nullopt;
+  return next;
 }
 
 void background::adopt(background_task& t, std::shared_ptr<void> itself) {
@@ -68,12 +84,15 @@ void background::adopt(background_task& t, std::shared_ptr<void> itself) {
   t.keep_ = std::move(itself);
 }
 
-void background::queue(background_task& t) noexcept {
+future_waiter* background::queue(background_task& t) noexcept {
   // [BG1] release: what the task captured and waited for, for who claims it.
   t.state_.store(background_task::state::queued, std::memory_order_release);
-  if (!home_.runs_at_once()) return home_.injected().push(*t.home, t);
+  if (!home_.runs_at_once()) {
+    home_.injected().push(*t.home, t);
+    return nullptr;
+  }
   const std::shared_ptr<void> last = std::move(t.keep_);
-  if (t.claim()) t.run_claimed();
+  return t.claim() ? t.run_claimed() : nullptr;
 }
 
 void hold_background(background_task& t, std::shared_ptr<void> itself) {
@@ -83,7 +102,7 @@ void hold_background(background_task& t, std::shared_ptr<void> itself) {
 void submit_background(scheduler& to, background_task& t, std::shared_ptr<void> itself) {
   background& tasks = to.core().background_tasks();
   tasks.adopt(t, std::move(itself));
-  tasks.queue(t);
+  tell_all(tasks.queue(t));
 }
 
 }  // namespace filch::detail

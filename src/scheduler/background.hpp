@@ -4,10 +4,13 @@
 // Thread safety: any thread may call anything.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include <filch/detail/background_task.hpp>
+#include <filch/platform/memory.hpp>
 
+#include "platform/parker.hpp"
 #include "platform/thread.hpp"
 #include "scheduler/group_rest.hpp"
 
@@ -18,25 +21,46 @@ class scheduler_core;
 /// The way from a task to the scheduler that is to run it, which may end before.
 class background_link {
  public:
-  explicit background_link(scheduler_core& to) noexcept : to_(&to) {}
+  explicit background_link(scheduler_core& to) noexcept : to_(to) {}
 
-  /// Calls use(core) unless the scheduler has ended, which waits for that. @return false if it has.
+  /// Calls use(core) unless the scheduler ends, which waits for that. The caller keeps the link. Throws what use() throws.
+  /// @return false if it ends, or has.
   template <class Use>
   bool with(const Use& use) {
-    const std::lock_guard lock(mutex_);
-    if (to_ == nullptr) return false;
-    use(*to_);
+    const user here(*this);
+    if (!here.may_use) return false;
+    use(to_);
     return true;
   }
-  /// The scheduler ends.
-  void cut() noexcept {
-    const std::lock_guard lock(mutex_);
-    to_ = nullptr;
-  }
+  /// The scheduler ends: nobody begins to use it any more.
+  void cut() noexcept;
+  /// Afterwards nobody uses it.
+  void await_users() noexcept;
+  /// Any time.
+  [[nodiscard]] bool leads_to(const scheduler_core& core) const noexcept { return &core == &to_; }
 
  private:
-  platform::mutex mutex_;
-  scheduler_core* to_;
+  static constexpr std::uint32_t is_cut = 1;
+  static constexpr std::uint32_t one_user = 2;
+
+  struct user {
+    explicit user(background_link& link) noexcept
+        : of(link),
+          // [BL1] relaxed: in the order of this word, a user comes before the cut and is waited for, or sees it.
+          may_use(link.users_.fetch_add(one_user, std::memory_order_relaxed) % one_user != is_cut) {}
+    ~user() { of.leave(); }
+    user(const user&) = delete;
+    user& operator=(const user&) = delete;
+
+    background_link& of;
+    const bool may_use;
+  };
+
+  void leave() noexcept;
+
+  scheduler_core& to_;
+  platform::atomic<std::uint32_t> users_{0};  ///< who uses the scheduler, or looks whether it may; and the cut
+  platform::parker parker_;                   ///< of who waits for users
 };
 
 class background {
@@ -45,10 +69,12 @@ class background {
 
   /// A new task, held, which keeps itself. Throws std::bad_alloc, and std::system_error when there is no thread.
   void adopt(background_task& t, std::shared_ptr<void> itself);
-  /// An adopted task may run.
-  void queue(background_task& t) noexcept;
-  /// No task comes any more.
+  /// An adopted task may run. Returns whom the caller is to tell, if it has run at once.
+  [[nodiscard]] future_waiter* queue(background_task& t) noexcept;
+  /// No continuation comes any more.
   void close() noexcept { link_->cut(); }
+  /// After close(): until those that were coming have come.
+  void await_users() noexcept { link_->await_users(); }
 
  private:
   scheduler_core& home_;

@@ -24,6 +24,7 @@ class sleeper : public future_waiter {
       auto& own = static_cast<sleeper&>(w);
       own.parker_.unpark();
       own.told_.store(true, std::memory_order_release);  // [FU5] release: the last touch
+      return static_cast<future_waiter*>(nullptr);
     };
   }
   [[nodiscard]] bool is_told() const noexcept {
@@ -97,7 +98,7 @@ class future_wait : public waiting_worker {
   struct claimed_task : task {
     explicit claimed_task(background_task& t) noexcept : of(t) {
       run.store([](task& own, run_by /*who*/) {
-        static_cast<claimed_task&>(own).of.run_claimed();
+        tell_all(static_cast<claimed_task&>(own).of.run_claimed());
         return run_result::released;
       });
     }
@@ -133,15 +134,17 @@ void wait_until_ready(future_base& f) {
   if (f.is_ready()) return;
   background_task* const task = f.maker();
   if (task != nullptr && !task->is_held()) {
-    scheduler* home = nullptr;
-    task->link()->with([&](scheduler_core& core) { home = &core.home(); });
-    if (home == nullptr) return sleep_until_ready(f);  // it ends, and runs what it has
-    return home->run([&] {
-      auto& w = static_cast<worker&>(*self);
-      const busy_section here(w);
-      future_wait waiting(w, f, *task);
-      wait_until_over(waiting, w.common.spin_ns);
+    // Until it has left: whoever else has the value may end the scheduler.
+    const bool has_waited = task->link()->with([&](scheduler_core& core) {
+      core.home().run([&] {
+        auto& w = static_cast<worker&>(*self);
+        const busy_section here(w);
+        future_wait waiting(w, f, *task);
+        wait_until_over(waiting, w.common.spin_ns);
+      });
     });
+    if (!has_waited) sleep_until_ready(f);  // the scheduler ends, and runs what it has
+    return;
   }
   const worker* const w = worker::of_this_thread();
   if (w != nullptr && w->common.is_place) {

@@ -59,26 +59,25 @@ class phaser::state : public std::enable_shared_from_this<state> {
   }
 
   void run(const std::shared_ptr<member>& m) {
-    bool goes_on = false;
+    detail::detached_task* next = nullptr;
     try {
-      goes_on = m->f(m->phase);
+      if (m->f(m->phase)) next = &hold_next(m);
     } catch (...) {
       leave(*m);
       throw;
     }
-    if (!goes_on) return leave(*m);
+    if (next == nullptr) return leave(*m);
     released now;
     {
       const std::lock_guard lock(mutex_);
-      detail::detached_task& next = hold_next(m);
       move_from(*m);
       ++m->phase;
       if (m->mode != phaser_mode::wait_only) ++signallers_at_[m->phase];
       if (m->mode == phaser_mode::signal_only) {
         now = take_released();
-        now.push_back(&next);
+        now.push_back(next);
       } else {
-        waiting_.emplace(m->phase, &next);
+        waiting_.emplace(m->phase, next);
         now = take_released();
       }
     }

@@ -178,24 +178,27 @@ scheduler_core::~scheduler_core() { stop(); }
 void scheduler_core::close() noexcept {
   background_.close();
   // In a child process after fork() a thread that is not there may have been in the middle of anything.
-  if (!threads_.empty() && !threads_.front()->is_of_this_process()) return;
+  if (!is_of_this_process()) return;
+  background_.await_users();
   const auto drain = [this] {
     if (injected_.work_visible()) home_.run([this] { injected_.drain(static_cast<worker&>(*self)); });
   };
-  drain();
-  stop();
-  drain();  // what the last tasks of the workers have made
+  // Again for what the last tasks of the threads have made, which may begin spare threads as well.
+  do {
+    drain();
+    stop();
+  } while (injected_.work_visible());
 }
 
+// First the workers' threads: what they run may be blocked, and wait for what a spare thread runs in their place.
 void scheduler_core::stop() noexcept {
-  spares_.stop();
-  // Nobody to wake: no threads, or in a child process after fork() those of the parent.
-  if (threads_.empty() || !threads_.front()->is_of_this_process()) return;
+  if (!is_of_this_process()) return;  // whose threads are the parent's
   // [ST1] seq_cst: before the look for sleepers; a worker that falls asleep looks for it after [SL3].
   stopping_.store(true, std::memory_order_seq_cst);
   sleepers_.wake_all();
   for (const auto& thread : threads_) thread->join();
-  threads_.clear();
+  spares_.stop();
+  threads_.clear();  // not before: the tasks of spare threads look whether there are any
 }
 
 worker& scheduler_core::add_worker(const platform::worker_place& at) {

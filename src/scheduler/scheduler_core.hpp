@@ -12,6 +12,7 @@
 
 #include "platform/affinity.hpp"
 #include "platform/placement.hpp"
+#include "platform/process.hpp"
 #include "platform/thread.hpp"
 #include "platform/watched.hpp"
 #include "scheduler/background.hpp"
@@ -105,10 +106,13 @@ class scheduler_core {
   worker& add_worker(const platform::worker_place& at);
   worker& find_seat();
   worker& find_guest();
+  /// False in a child process after fork(), where none of its threads is.
+  [[nodiscard]] bool is_of_this_process() const noexcept { return platform::this_process() == process_; }
   void stop() noexcept;
   void begin_thread(worker& w) noexcept;
 
   scheduler& home_;
+  const platform::process_id process_ = platform::this_process();  ///< that has its threads
   const configuration chosen_;
   team team_;
   sleepers sleepers_;

@@ -1,8 +1,10 @@
 #include "scheduler/spare_threads.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <mutex>
+#include <utility>
 
 #include <filch/blocking.hpp>
 
@@ -31,18 +33,23 @@ void spare_thread::end() noexcept {
 }
 
 void spare_thread::stop() noexcept {
-  stopping_.store(true, std::memory_order_relaxed);  // released by the token
+  // [SP4] release: that it was begun for the last time, [SP1], which the lock of all has brought here.
+  stopping_.store(true, std::memory_order_release);
   parker_.unpark();
   thread_.join();
 }
 
 void spare_thread::run() noexcept {
   if (home_.chosen().on_start) home_.chosen().on_start(-1);
-  while (!stopping_.load(std::memory_order_relaxed)) {
+  for (;;) {
+    // [SP4] acquire: before the look whether it is wanted, which then sees the last begin().
+    const bool is_last = stopping_.load(std::memory_order_acquire);
     // [SP1] acquire
     if (wanted_.exchange(false, std::memory_order_acquire)) {
       serve();
       home_.spares().give_back(*this);
+    } else if (is_last) {
+      break;
     } else {
       parker_.park();
     }
@@ -62,17 +69,18 @@ void spare_thread::serve() noexcept {
   }
 }
 
-spare_thread& spare_threads::take() {
-  const std::lock_guard lock(mutex_);
-  const auto free = std::ranges::find_if(all_, [](const auto& each) { return each->is_free_; });
-  if (free == all_.end()) {
-    all_.reserve(all_.size() + 1);
-    all_.push_back(std::make_unique<spare_thread>(home_));
-    all_.back()->is_free_ = false;
-    return *all_.back();
+// Under the lock, and so before the thread is stopped.
+spare_thread& spare_threads::begin_any() {
+  const auto first = all_.begin() + static_cast<std::ptrdiff_t>(stopped_);
+  const auto free = std::find_if(first, all_.end(), [](const auto& each) { return each->is_free_; });
+  spare_thread* taken = free != all_.end() ? free->get() : nullptr;
+  if (taken == nullptr) {
+    all_.reserve(all_.size() + 1);  // a thread that runs must not be lost
+    taken = all_.emplace_back(std::make_unique<spare_thread>(home_)).get();
   }
-  (*free)->is_free_ = false;
-  return **free;
+  taken->is_free_ = false;
+  taken->begin();
+  return *taken;
 }
 
 void spare_threads::give_back(spare_thread& t) noexcept {
@@ -82,9 +90,8 @@ void spare_threads::give_back(spare_thread& t) noexcept {
 
 spare_thread* spare_threads::begin() noexcept {
   try {
-    spare_thread& taken = take();
-    taken.begin();
-    return &taken;
+    const std::lock_guard lock(mutex_);
+    return &begin_any();
   } catch (const std::exception&) {
     return nullptr;
   }
@@ -93,16 +100,22 @@ spare_thread* spare_threads::begin() noexcept {
 void spare_threads::end(spare_thread& t) noexcept { t.end(); }
 
 void spare_threads::keep_one() {
-  spare_thread& taken = take();
-  taken.begin();
-  kept_ = &taken;
+  const std::lock_guard lock(mutex_);
+  if (kept_ == nullptr) kept_ = &begin_any();
+}
+
+spare_thread* spare_threads::take_last_time() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (kept_ != nullptr) std::exchange(kept_, nullptr)->end();
+  return stopped_ == all_.size() ? nullptr : all_[stopped_++].get();
 }
 
 void spare_threads::stop() noexcept {
-  if (all_.empty() || !all_.front()->is_of_this_process()) return;
-  if (kept_ != nullptr) kept_->end();
-  for (const auto& each : all_) each->stop();
+  // Those that are blocked begin others. Who was blocked looks at the thread that took its place when that may have ended
+  // already ([SP2]): so the objects last until no thread runs.
+  while (spare_thread* const next = take_last_time()) next->stop();
   all_.clear();
+  stopped_ = 0;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 // Thread safety: any thread may call anything.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -27,9 +28,8 @@ class spare_thread {
   void begin() noexcept;
   /// Any thread, once after begin(): it is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept;
-  /// It ends. It is spare.
+  /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
-  [[nodiscard]] bool is_of_this_process() const noexcept { return thread_.is_of_this_process(); }
 
  private:
   friend class spare_threads;
@@ -57,17 +57,19 @@ class spare_threads {
   void end(spare_thread& t) noexcept;
   /// One begins, until the scheduler ends, unless one has. Throws std::system_error when there is none to be had.
   void keep_one();
-  /// All end. Afterwards there are none.
+  /// All end, and those that begin meanwhile. Afterwards there are none. One thread, which has joined the workers' threads.
   void stop() noexcept;
 
  private:
-  spare_thread& take();
+  spare_thread& begin_any();
+  spare_thread* take_last_time() noexcept;
   void give_back(spare_thread& t) noexcept;
   friend class spare_thread;
 
   scheduler_core& home_;
   platform::mutex mutex_;
   std::vector<std::unique_ptr<spare_thread>> all_;
+  std::size_t stopped_ = 0;  ///< the first so many of all end, and do not begin again
   spare_thread* kept_ = nullptr;
 };
 

@@ -17,6 +17,7 @@
 
 #include <filch/filch.hpp>
 
+#include "scheduler/scheduler_core.hpp"
 #include "support.hpp"
 
 namespace filch {
@@ -92,6 +93,41 @@ TEST_P(background, nobody_has_to_wait) {
   EXPECT_EQ(runs.first_not(1), runs.size());
 }
 
+TEST_P(background, tasks_are_blocked_as_the_scheduler_ends) {
+  tests::account runs(10 * 16);
+  for (std::size_t round = 0; round != 10; ++round) {
+    scheduler pool(GetParam().options());
+    for (std::size_t i = 16 * round; i != 16 * (round + 1); ++i) {
+      static_cast<void>(pool.submit([&runs, i] {
+        for (int times = 0; times != 4; ++times) {
+          const blocking here;
+          std::this_thread::sleep_for(std::chrono::microseconds(20));
+        }
+        runs.ran(i);
+      }));
+    }
+  }
+  EXPECT_EQ(runs.first_not(1), runs.size());
+}
+
+TEST_P(background, what_blocked_tasks_wait_for_runs_as_the_scheduler_ends) {
+  // Each of them submits, and blocks until that has run. Some begin when the workers' threads have ended.
+  tests::account runs(20);
+  for (std::size_t round = 0; round != 10; ++round) {
+    scheduler pool(GetParam().options());
+    for (std::size_t i = 2 * round; i != 2 * (round + 1); ++i) {
+      static_cast<void>(pool.submit([&pool, &runs, i] {
+        std::atomic<bool> ran = false;
+        static_cast<void>(pool.submit([&ran] { ran = true; }));
+        const blocking here;
+        while (!ran) std::this_thread::yield();
+        runs.ran(i);
+      }));
+    }
+  }
+  EXPECT_EQ(runs.first_not(1), runs.size());
+}
+
 TEST_P(background, continuations_follow_each_other) {
   future<int> last = pool_.run([&] {
     future<int> value = pool_.submit([] { return 1; });
@@ -135,6 +171,39 @@ TEST_P(background, continuations_of_a_scheduler_that_has_ended_fail) {
   pool.reset();
   late.put(1);
   EXPECT_THROW(static_cast<void>(continued.get()), std::logic_error);
+}
+
+TEST_P(background, who_has_a_value_may_end_the_scheduler) {
+  // The other one, which waits as well, may not have left yet.
+  for (int round = 0; round != 20; ++round) {
+    std::optional<scheduler> pool(std::in_place, GetParam().options());
+    const future<int> made = pool->submit([] {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      return 1;
+    });
+    std::thread other([made] { EXPECT_EQ(made.get(), 1); });
+    EXPECT_EQ(made.get(), 1);
+    pool.reset();
+    other.join();
+  }
+}
+
+TEST_P(background, schedulers_end_while_threads_wait) {
+  for (int round = 0; round != 20; ++round) {
+    std::optional<scheduler> pool(std::in_place, GetParam().options());
+    const future<int> made = pool->submit([] {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      return 1;
+    });
+    std::atomic<bool> waits = false;
+    std::thread other([&waits, made] {
+      waits = true;
+      EXPECT_EQ(made.get(), 1);
+    });
+    while (!waits) std::this_thread::yield();
+    pool.reset();
+    other.join();
+  }
 }
 
 TEST_P(background, a_worker_that_waits_for_a_promise_is_replaced) {
@@ -261,6 +330,31 @@ TEST(future, threads_outside_wait_for_promises) {
   EXPECT_THROW(made.put(10), std::logic_error);
 }
 
+TEST(future, many_continuations_follow_each_other) {
+  scheduler pool({.workers = 2});
+  promise<int> first;
+  const future<int> last = pool.run([&] {
+    future<int> value = first.get_future();
+    for (int i = 0; i != 200'000; ++i) value = value.then([](int v) { return v + 1; });
+    return value;
+  });
+  first.put(0);
+  EXPECT_EQ(last.get(), 200'000);
+}
+
+TEST(future, many_continuations_follow_a_scheduler_that_has_ended) {
+  promise<int> late;
+  future<int> last = late.get_future();
+  {
+    scheduler pool({.workers = 2});
+    pool.run([&] {
+      for (int i = 0; i != 200'000; ++i) last = last.then([](int value) { return value; });
+    });
+  }
+  late.put(1);
+  EXPECT_THROW(static_cast<void>(last.get()), std::logic_error);
+}
+
 TEST(blocking, does_nothing_outside) { const blocking here; }
 
 // trace_test.py looks at what is in the file. Here threads begin and end traces in the middle of what others do.
@@ -345,6 +439,17 @@ TEST(threads, are_named_and_tell_when_they_begin_and_end) {
   EXPECT_EQ(begun, 2);
   EXPECT_EQ(ended, 2);
   EXPECT_EQ(spare, 2);
+}
+
+TEST(threads, one_spare_thread_is_kept) {
+  std::atomic<int> begun = 0;
+  scheduler pool({.workers = 1, .on_start = [&](int /*index*/) { ++begun; }});
+  // Again, as when there was no memory for what comes after it.
+  pool.core().spares().keep_one();
+  pool.core().spares().keep_one();
+  const future<> submitted = pool.submit([] {});
+  while (!submitted.is_ready()) std::this_thread::yield();
+  EXPECT_EQ(begun, 1);
 }
 
 TEST(this_worker, has_a_bound_and_a_scheduler) {

@@ -2,18 +2,22 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <filch/filch.hpp>
+#include <filch/phaser.hpp>
 
 #include "support.hpp"
 
@@ -169,6 +173,27 @@ TEST(task_graph, circles_are_refused) {
   graph.precede(b, a);
   EXPECT_THROW(graph.run(), std::logic_error);
   EXPECT_FALSE(ran);
+}
+
+TEST(phaser, who_has_no_memory_for_its_next_phase_leaves) {
+  scheduler pool({.workers = 2});
+  std::atomic<int> phases = 0;
+  pool.run([&] {
+    task_group group;
+    phaser steps(2);
+    std::atomic<int> holds_left = 2;
+    const auto hold = [&](std::function<void()> f) -> detail::detached_task& {
+      return detail::held_tasks::hold(group, std::move(f));
+    };
+    const auto hold_twice = [&](std::function<void()> f) -> detail::detached_task& {
+      if (holds_left-- == 0) throw std::bad_alloc();
+      return hold(std::move(f));
+    };
+    steps.add([](std::size_t /*phase*/) { return true; }, phaser_mode::signal_wait, hold_twice);
+    steps.add([&](std::size_t phase) { return ++phases, phase != 5; }, phaser_mode::signal_wait, hold);
+    EXPECT_THROW(group.wait(), std::bad_alloc);
+  });
+  EXPECT_EQ(phases, 6);
 }
 
 }  // namespace

@@ -68,6 +68,36 @@ TEST(scheduler, can_be_destroyed_in_a_child_process) {
   }
 }
 
+TEST(scheduler, a_child_process_leaves_submitted_tasks_to_its_parent) {
+  for (const int workers : {1, 3}) {
+    std::optional<scheduler> s(std::in_place, options{.workers = workers});
+    std::atomic<int> begun = 0;
+    std::atomic<bool> may_end = false;
+    for (int i = 0; i != 2 * workers; ++i) {
+      static_cast<void>(s->submit([&] {
+        ++begun;
+        while (!may_end) std::this_thread::yield();
+      }));
+    }
+    while (begun == 0) std::this_thread::yield();
+    const pid_t child = fork();
+    ASSERT_NE(child, -1);
+    if (child == 0) {
+      alarm(10);
+      may_end = true;
+      const int before = begun;
+      s.reset();
+      _exit(begun == before ? 0 : 1);
+    }
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << workers;
+    may_end = true;
+    s.reset();
+    EXPECT_EQ(begun, 2 * workers);
+  }
+}
+
 TEST(scheduler, run_throws_what_the_function_throws) {
   scheduler s({.workers = 2});
   EXPECT_THROW(s.run([] { throw std::runtime_error("out"); }), std::runtime_error);

@@ -1,4 +1,6 @@
 // Policy serial: whatever is made runs there and then.
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <list>
 #include <memory>
@@ -88,6 +90,64 @@ TEST(serial, of_exceptions_the_first_arrives) {
   }),
                std::runtime_error);
   EXPECT_EQ(pool.run([] { return parallel_reduce(0, 1000, 0, [](int i) { return i; }); }), 499500);
+}
+
+TEST(serial, continuations_run_where_their_future_becomes_ready) {
+  scheduler pool({.policy = "serial"});
+  std::vector<int> trail;
+  const auto note = [&](int i) { return [&trail, i](int value) { return trail.push_back(i), value + 1; }; };
+  pool.run([&] {
+    promise<int> first;
+    promise<int> second;
+    const future<int> newer = second.get_future().then(note(1)).then(note(2));
+    const future<int> last = first.get_future().then(note(3)).then(note(4));
+    const future<int> inside = first.get_future()
+                                   .then([&](int value) {
+                                     second.put(10);
+                                     trail.push_back(newer.get());
+                                     return value;
+                                   })
+                                   .then(note(5));
+    first.put(20);
+    EXPECT_TRUE(last.is_ready());
+    EXPECT_EQ(last.get(), 22);
+    EXPECT_EQ(inside.get(), 21);
+  });
+  EXPECT_EQ(trail, (std::vector<int>{1, 2, 12, 5, 3, 4}));
+}
+
+TEST(serial, many_continuations_follow_each_other) {
+  scheduler pool({.policy = "serial"});
+  promise<int> first;
+  const future<int> last = pool.run([&] {
+    future<int> value = first.get_future();
+    for (int i = 0; i != 200'000; ++i) value = value.then([](int v) { return v + 1; });
+    return value;
+  });
+  first.put(0);
+  EXPECT_TRUE(last.is_ready());
+  EXPECT_EQ(last.get(), 200'000);
+}
+
+TEST(serial, continuations_run_on_workers_of_other_schedulers) {
+  // Who waits has nobody to help, and must not look for one.
+  scheduler pool({.policy = "serial"});
+  scheduler other({.workers = 4});
+  for (int round = 0; round != 10; ++round) {
+    promise<int> given;
+    std::atomic<bool> begun = false;
+    const future<int> continued = pool.run([&] {
+      return given.get_future().then([&](int value) {
+        begun = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return value;
+      });
+    });
+    const future<> put = other.submit([&] { given.put(round); });  // by a worker whose number is not 0
+    while (!begun) std::this_thread::yield();
+    EXPECT_EQ(continued.get(), round);
+    put.wait();
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <filch/config.hpp>
@@ -19,20 +20,23 @@ namespace filch::detail {
 
 class background;
 class background_link;
+struct future_waiter;
 
 class FILCH_API background_task : public detached_task {
  public:
-  using body = void (*)(background_task&) noexcept;
+  /// Returns those who wait for what it has made ready; the caller tells them when it has done with the task.
+  using body = future_waiter* (*)(background_task&) noexcept;
 
   background_task(const background_task&) = delete;
   background_task& operator=(const background_task&) = delete;
 
-  /// Any thread, once, of one that is held: it may run from now on. False: the scheduler has ended, and it never will.
-  bool release() noexcept;
+  /// Any thread, once, of one that is held: it may run from now on. Returns whom the caller is to tell, if it has run at
+  /// once; none: the scheduler has ended, and it never will.
+  [[nodiscard]] std::optional<future_waiter*> release() noexcept;
   /// Any thread. May the caller run it, and nobody else?
   [[nodiscard]] bool claim() noexcept;
-  /// Who has claimed it: calls the body.
-  void run_claimed() noexcept;
+  /// Who has claimed it: calls the body, and returns what that does.
+  [[nodiscard]] future_waiter* run_claimed() noexcept;
   /// Any thread. Is it held still?
   [[nodiscard]] bool is_held() const noexcept { return state_.load(std::memory_order_relaxed) == state::held; }
   /// Any thread, a hint: which worker runs it, and in which activation; 0, 0: none does, or it cannot be helped.

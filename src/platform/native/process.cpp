@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 namespace filch::platform {
 namespace {
@@ -12,6 +13,8 @@ constinit std::mutex forking;
 void (*in_child)() = nullptr;
 
 }  // namespace
+
+process_id this_process() noexcept { return getpid(); }
 
 void call_in_children(void (*f)()) {
   in_child = f;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "platform/affinity.hpp"
 
@@ -19,7 +18,7 @@ thread::thread(std::size_t stack_bytes, std::function<void()> body, int processo
         own();
         binding.end();
       }),
-      process_(getpid()) {
+      process_(this_process()) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes);
@@ -37,7 +36,7 @@ thread::thread(std::size_t stack_bytes, std::function<void()> body, int processo
 
 void thread::join() noexcept { pthread_join(handle_, nullptr); }
 
-bool thread::is_of_this_process() const noexcept { return getpid() == process_; }
+bool thread::is_of_this_process() const noexcept { return this_process() == process_; }
 
 std::size_t worker_stack_bytes() noexcept {
   constexpr std::size_t least = std::size_t{64} << 20;

@@ -3,6 +3,10 @@
 
 namespace filch::platform {
 
+using process_id = int;
+
+inline process_id this_process() noexcept { return 0; }
+
 inline void call_in_children(void (* /*f*/)()) {}
 inline void stay_loaded() noexcept {}
 

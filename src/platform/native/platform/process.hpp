@@ -1,7 +1,14 @@
 // The platform seam: this process as a whole.
 #pragma once
 
+#include <sys/types.h>
+
 namespace filch::platform {
+
+using process_id = pid_t;
+
+/// Another one in a child process after fork().
+process_id this_process() noexcept;
 
 /// In each child process that begins by fork(), `f` is called before fork() returns there. For as long as this process
 /// lives. One function in a process.

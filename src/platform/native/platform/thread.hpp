@@ -7,7 +7,8 @@
 #include <string>
 
 #include <pthread.h>
-#include <sys/types.h>
+
+#include "platform/process.hpp"
 
 namespace filch::platform {
 
@@ -28,7 +29,7 @@ class thread {
 
  private:
   std::function<void()> body_;
-  pid_t process_;
+  process_id process_;
   pthread_t handle_{};
 };
 
