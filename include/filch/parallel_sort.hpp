@@ -37,7 +37,8 @@ void with_pointers(Iterator first, Iterator last, const Sort& sort) {
 /// Sorts [first, last). Elements that compare equal come in an order that is not theirs, but in every run the same.
 ///
 /// Quicksort in place; elements of at most 32 bytes that are trivially copyable are partitioned without branches. A
-/// sorted or strictly descending range costs little more than looking at it.
+/// range in ascending or descending order costs little more than looking at it, one with few elements out of place less
+/// than others.
 ///
 /// @param less  less(x, y): whether x comes before y; a strict weak ordering. Called by several threads at the same
 ///              time. One that is no order, such as < of numbers with NaN, leaves the elements in some order.
@@ -50,14 +51,15 @@ void parallel_sort(Iterator first, Iterator last, const Compare& less = {}) {
   detail::with_pointers(first, last, [&less](auto begin, auto end) {
     if (begin == end) return;
     detail::on_worker([&] {
-      if (!detail::sort_if_in_order(begin, end, less)) detail::quick_sort(begin, end, less)();
+      if (!detail::sort_if_in_order<false>(begin, end, less)) detail::quick_sort(begin, end, less)();
     });
   });
 }
 
 /// Sorts [first, last) and leaves elements that compare equal in the order in which they are.
 ///
-/// Merge sort with a buffer of the size of the range. Elements whose moves may throw are sorted by their places and
+/// Merge sort with a buffer of the size of the range. A range in ascending or descending order costs little more than
+/// looking at it, one that consists of long runs little more than merging them. Elements whose moves may throw are sorted by their places and
 /// exchanged at the end.
 ///
 /// @param less  as for parallel_sort.
@@ -72,7 +74,7 @@ void parallel_stable_sort(Iterator first, Iterator last, const Compare& less = {
   detail::with_pointers(first, last, [&less](auto begin, auto end) {
     if (begin == end) return;
     detail::on_worker([&] {
-      if (detail::sort_if_in_order(begin, end, less)) return;
+      if (detail::sort_if_in_order<true>(begin, end, less)) return;
       if constexpr (std::is_nothrow_move_constructible_v<value_type> && std::is_nothrow_move_assignable_v<value_type>) {
         detail::merge_sort(begin, end, less)();
       } else {

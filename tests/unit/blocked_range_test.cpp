@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <filch/blocked_range.hpp>
+#include <filch/detail/shapes.hpp>
 
 #include "loops.hpp"
 #include "support.hpp"
@@ -258,6 +259,30 @@ TEST(blocked_range3d, parts_are_disjoint_and_complete) {
           }
         });
     EXPECT_EQ(runs.first_not(1), runs.size());
+  }
+}
+
+/// What a worker runs in one go comes in few rectangles, wherever it begins and ends.
+template <class Shape>
+void expect_few_parts(const Shape& shape, int most) {
+  const auto parts = [&shape](std::uint64_t low, std::uint64_t high) {
+    int count = 0;
+    std::uint64_t at = 0;
+    shape.visit(low, high, at, [&count](const auto& /*part*/) { ++count; });
+    return count;
+  };
+  EXPECT_EQ(parts(0, shape.size()), 1);
+  for (std::uint64_t low = 0; low < shape.size(); low += 7) {
+    for (std::uint64_t high = low + 1; high <= shape.size(); high += 11) EXPECT_LE(parts(low, high), most);
+  }
+}
+
+TEST(blocked_range2d, neighbouring_bands_are_one_part) {
+  for (const int rows : {1, 2, 8, 62, 255, 300}) {
+    for (const int columns : {1, 5, 62, 4096}) {
+      expect_few_parts(detail::rectangle_shape(blocked_range2d<int>(0, rows, 0, columns)), 3);
+      expect_few_parts(detail::cuboid_shape(blocked_range3d<int>(0, 3, 0, rows, 0, columns)), 5);
+    }
   }
 }
 

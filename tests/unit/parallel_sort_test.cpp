@@ -335,6 +335,101 @@ TEST_P(sorts, need_few_comparisons_even_against_an_adversary) {
       std::is_sorted(places.begin(), places.end(), [&](std::size_t a, std::size_t b) { return enemy.less(a, b); }));
 }
 
+/// Orders that strangers try first.
+std::vector<shape> patterns() {
+  static std::mt19937_64 random(11);
+  const auto number = [](std::size_t i) { return static_cast<long>(i); };
+  const auto any = [](std::size_t n) { return static_cast<long>(random() % n); };
+  return {{"reversed with equals", [=](auto i, auto n) { return number((n - i) / 3); }},
+          {"reversed few values", [=](auto i, auto n) { return number(9 * (n - i) / n); }},
+          {"sawtooth", [=](auto i, auto n) { return number(i % (n / 16 + 1)); }},
+          {"sawtooth down", [=](auto i, auto n) { return number(n - i % (n / 16 + 1)); }},
+          {"some out of place", [=](auto i, auto n) { return random() % 100 == 0 ? any(n) : number(i); }},
+          {"random tail", [=](auto i, auto n) { return i < n - n / 50 ? number(i) : any(n); }},
+          {"random head", [=](auto i, auto n) { return i < n / 50 ? any(n) : number(i); }},
+          {"interleaved", [=](auto i, auto n) { return number(i % 2 == 0 ? i : n + i); }},
+          {"rotated", [=](auto i, auto n) { return number((i + n / 3) % n); }},
+          {"sorted blocks", [=](auto i, auto n) { return number(i % 100 * n + i * 7919 % 100); }},
+          {"valley", [=](auto i, auto n) { return number(i < n / 2 ? n - 2 * i : 2 * i - n); }},
+          {"last is least", [=](auto i, auto n) { return i + 1 == n ? -1 : number(i); }}};
+}
+
+TEST_P(sorts, patterns_of_each_type_with_each_comparison) {
+  const auto check = [](const shape& s, std::size_t n, auto make_one, auto less) {
+    std::vector<decltype(make_one(0L, 0U))> values;
+    for (std::size_t i = 0; i != n; ++i) values.push_back(make_one(s.at(i, n), static_cast<std::uint32_t>(i)));
+    auto expected = values;
+    std::stable_sort(expected.begin(), expected.end(), less);
+    sort(values.begin(), values.end(), less);
+    for (std::size_t i = 0; i != n; ++i) {
+      ASSERT_FALSE(less(values[i], expected[i]) || less(expected[i], values[i])) << s.name << ' ' << n << ' ' << i;
+    }
+    if constexpr (requires { values[0].place; }) {
+      const auto same = [](const auto& a, const auto& b) { return a.place == b.place; };
+      if (stable()) {
+        ASSERT_TRUE(std::equal(values.begin(), values.end(), expected.begin(), same)) << s.name << ' ' << n;
+      }
+    }
+  };
+  const auto both = [&](const shape& s, std::size_t n, auto make_one, auto key) {
+    check(s, n, make_one, [key](const auto& a, const auto& b) { return key(a) < key(b); });
+    check(s, n, make_one, [key](const auto& a, const auto& b) { return key(a) > key(b); });
+  };
+  const auto itself = [](const auto& a) -> const auto& { return a; };
+  const auto key_of = [](const auto& a) { return a.key; };
+  for (const auto& s : patterns()) {
+    for (const std::size_t n : {10U, 100U, 1000U, 40'000U}) {
+      both(s, n, [](long key, std::uint32_t /*i*/) { return static_cast<int>(key); }, itself);
+      both(s, n, [](long key, std::uint32_t /*i*/) { return static_cast<double>(key) / 8; }, itself);
+      both(
+          s, n,
+          [](long key, std::uint32_t i) { return make_record<small_record>(static_cast<std::uint32_t>(key + 1), i); },
+          key_of);
+      if (n > 1000) continue;
+      both(
+          s, n,
+          [](long key, std::uint32_t i) { return make_record<large_record>(static_cast<std::uint32_t>(key + 1), i); },
+          key_of);
+      both(
+          s, n, [](long key, std::uint32_t /*i*/) { return std::to_string(key) + " and more than fits in place"; },
+          itself);
+    }
+  }
+  // Partitions by all workers.
+  for (const auto& s : patterns()) both(s, large, [](long key, std::uint32_t /*i*/) { return key; }, itself);
+}
+
+/// How often each element is compared, at most.
+template <class At, class Sort>
+double comparisons_per_element(std::size_t n, const At& at, const Sort& sort) {
+  std::vector<long> values(n);
+  for (std::size_t i = 0; i != n; ++i) values[i] = at(static_cast<long>(i));
+  std::atomic<long> calls = 0;
+  sort(values.begin(), values.end(), [&](long a, long b) { return ++calls, a < b; });
+  EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+  return static_cast<double>(calls) / static_cast<double>(n);
+}
+
+TEST_P(sorts, compare_elements_in_order_a_few_times_only) {
+  const auto do_sort = [](auto... all) { sort(all...); };
+  for (const long n : {30L, 1000L, 66'001L, 300'000L}) {
+    const auto count = [&](auto at) { return comparisons_per_element(static_cast<std::size_t>(n), at, do_sort); };
+    EXPECT_LE(count([](long i) { return i; }), 1);
+    EXPECT_LE(count([](long /*i*/) { return 1L; }), 1);
+    EXPECT_LE(count([n](long i) { return n - i; }), stable() ? 2.1 : 1.1);
+    EXPECT_LE(count([n](long i) { return (n - i) / 3; }), stable() ? 2.1 : 1.1);
+    EXPECT_LE(count([n](long i) { return 5 * (n - i) / n; }), stable() ? 3 : 2);
+  }
+  // Two runs, and a run with a stranger: less than half of what n log n comparisons would be.
+  constexpr long many = 300'000;
+  const auto count = [&](auto at) { return comparisons_per_element(many, at, do_sort); };
+  EXPECT_LE(count([](long i) { return i == many / 3 ? 7L : i; }), 10);
+  if (stable()) {
+    EXPECT_LE(count([](long i) { return std::min(i, many - i); }), 10);
+    EXPECT_LE(count([](long i) { return (i + many / 3) % many; }), 5);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, sorts, testing::Bool(),
                          [](const auto& kind) { return std::string(kind.param ? "stable" : "unstable"); });
 

@@ -67,6 +67,11 @@ class merger {
     try {
       if (whole.left == whole.left_end || whole.right == whole.right_end) return {};
       if (!less_(*whole.right, *(whole.left_end - 1))) return {};
+      if (less_(*(whole.right_end - 1), *whole.left)) {
+        whole.out = std::move(whole.right, whole.right_end, whole.out);
+        whole.right = whole.right_end;
+        return {};
+      }
       if constexpr (cheap_to_copy<std::iter_value_t<Source>>) {
         copy_from_both_ends(whole);
       } else {

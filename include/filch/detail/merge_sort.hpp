@@ -1,10 +1,13 @@
 // Parallel stable merge sort. The elements move between the range and a buffer of the same size; the tree of merges
-// depends on their number alone.
+// depends on their number alone, but parts that are in order, or the other way round, have none below them. (To look for
+// those takes no more than a few comparisons per element, since where one is looked at in vain up to its second half, the
+// first half is found.)
 //
 // A comparison that throws does not stop the others: each subrange comes to where its merge would have put it, sorted
 // or not, and the exception of the lowest one is thrown when all elements are back in the range.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include <filch/detail/merge.hpp>
+#include <filch/detail/order_check.hpp>
 #include <filch/detail/small_sort.hpp>
 #include <filch/fork_join.hpp>
 #include <filch/parallel_for.hpp>
@@ -64,6 +68,8 @@ class merge_sort {
  private:
   static constexpr std::uint64_t leaf_until = 32;
   static constexpr std::uint64_t forked_from = 1024;
+  /// Larger parts are not looked at, since one worker would do that alone: their halves are found to need no merge.
+  static constexpr std::uint64_t looked_at_until = std::uint64_t{1} << 14;
 
   [[nodiscard]] Iterator in_range(std::uint64_t i) const {
     return first_ + static_cast<std::iter_difference_t<Iterator>>(i);
@@ -73,6 +79,20 @@ class merge_sort {
   /// Sorts elements [begin, begin + n), which are in the range: to the range if the number of levels of merges is odd,
   /// else to the buffer.
   std::exception_ptr sort(std::uint64_t begin, std::uint64_t n, int levels) const {
+    if (n <= looked_at_until) {
+      bool done = false;
+      std::exception_ptr error;
+      try {
+        done = sort_if_run(in_range(begin), in_range(begin + n), less_);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      if (done || error) {
+        to_buffer(begin, n);
+        if (levels % 2 != 0) std::move(in_buffer(begin), in_buffer(begin + n), in_range(begin));
+        return error;
+      }
+    }
     if (levels == 0) return sort_leaf(begin, n);
     const std::uint64_t half = n / 2;
     const auto low = [=, this] { return sort(begin, half, levels - 1); };
@@ -86,8 +106,13 @@ class merge_sort {
     return merge_halves(begin, n, levels, low_error ? low_error : high_error);
   }
 
-  std::exception_ptr sort_leaf(std::uint64_t begin, std::uint64_t n) const {
+  /// Once for each element: from then on there is an object in its place in the buffer.
+  void to_buffer(std::uint64_t begin, std::uint64_t n) const {
     std::uninitialized_move(in_range(begin), in_range(begin + n), in_buffer(begin));
+  }
+
+  std::exception_ptr sort_leaf(std::uint64_t begin, std::uint64_t n) const {
+    to_buffer(begin, n);
     try {
       insertion_sort(in_buffer(begin), in_buffer(begin + n), less_);
       return {};

@@ -1,4 +1,4 @@
-// What sorts begin with: is the range in order already, or exactly the other way round?
+// What sorts begin with: is the range in order already, or the other way round?
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <filch/blocked_range.hpp>
+#include <filch/fork_join.hpp>
 #include <filch/parallel_for.hpp>
 #include <filch/parallel_reduce.hpp>
 
@@ -33,16 +34,52 @@ bool all_neighbours(Iterator first, Iterator last, const Ordered& ordered) {
       [](bool a, bool b) { return a && b; });
 }
 
-/// Sorts a range that is in order, or in strictly descending order; does nothing to others.
-/// @return whether the range is sorted now.
+/// Reverses each group of equal elements of a range in descending order.
 template <class Iterator, class Compare>
+void reverse_equals(Iterator first, Iterator last, const Compare& less) {
+  constexpr std::iter_difference_t<Iterator> forked_from = 1024;
+  if (last - first < forked_from) {
+    for (Iterator group = first; group != last;) {
+      Iterator end = group + 1;
+      while (end != last && !less(*end, *group)) ++end;
+      std::reverse(group, end);
+      group = end;
+    }
+    return;
+  }
+  const Iterator middle = first + (last - first) / 2;
+  const Iterator begin = std::partition_point(first, middle, [&](const auto& x) { return less(*middle, x); });
+  const Iterator end = std::partition_point(middle, last, [&](const auto& x) { return !less(x, *middle); });
+  std::reverse(begin, end);
+  filch::fork_join([&, first] { reverse_equals(first, begin, less); }, [&, last] { reverse_equals(end, last, less); });
+}
+
+/// Sorts a range that is in order, or the other way round; does nothing to others.
+/// @return whether the range is sorted now.
+template <bool Stable, class Iterator, class Compare>
 bool sort_if_in_order(Iterator first, Iterator last, const Compare& less) {
   if (all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(y, x); })) return true;
-  if (!all_neighbours(first, last, [&](const auto& x, const auto& y) { return less(y, x); })) return false;
+  if (!all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(x, y); })) return false;
+  if constexpr (Stable) reverse_equals(first, last, less);
   using offset = std::iter_difference_t<Iterator>;
   filch::parallel_for(offset{0}, (last - first) / 2,
                       [first, last](offset i) { std::iter_swap(first + i, last - (i + 1)); });
   return true;
+}
+
+/// The same, by the caller alone and stable, of a part of a range: that is in order or strictly descending.
+template <class Iterator, class Compare>
+bool sort_if_run(Iterator first, Iterator last, const Compare& less) {
+  if (last - first < 2) return true;
+  Iterator next = first + 1;
+  const bool descends = less(*next, *first);
+  do {
+    if (++next == last) {
+      if (descends) std::reverse(first, last);
+      return true;
+    }
+  } while (less(*next, *(next - 1)) == descends);
+  return false;
 }
 
 }  // namespace filch::detail

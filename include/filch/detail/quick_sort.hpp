@@ -3,7 +3,9 @@
 //
 // Large ranges are partitioned by all workers together (partition.hpp), so that no worker waits for the first steps.
 // Many equal elements cost little: where the pivot equals the element before its range, all that equal it are set aside
-// (the idea is O. Peters's pattern-defeating quicksort). Too many bad pivots: heap sort.
+// (the idea is O. Peters's pattern-defeating quicksort). A pivot that lay where it belongs suggests that the range is in
+// order, perhaps but for a few elements: then the parts are looked at before they are sorted. Too many bad pivots: heap
+// sort.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +44,7 @@ class quick_sort {
   quick_sort(Iterator first, Iterator last, const Compare& less)
       : first_(first), last_(last), less_(less), shared_from_(std::max(least_shared, size(first, last) / 64)) {}
 
-  void operator()() const { sort(first_, last_, 2 * static_cast<int>(std::bit_width(size(first_, last_)))); }
+  void operator()() const { sort(first_, last_, 2 * static_cast<int>(std::bit_width(size(first_, last_))), false); }
 
  private:
   using value_type = std::iter_value_t<Iterator>;
@@ -69,21 +71,23 @@ class quick_sort {
     return static_cast<std::uint64_t>(last - first);
   }
 
-  /// `bad_pivots`: how many more of them there may be.
-  void sort(Iterator first, Iterator last, int bad_pivots) const {
+  /// `bad_pivots`: how many more of them there may be. `perhaps_sorted`: looks whether it is.
+  void sort(Iterator first, Iterator last, int bad_pivots, bool perhaps_sorted) const {
     while (size(first, last) > insertion_until) {
+      if (perhaps_sorted && is_sorted(first, last)) return;
       const std::uint64_t n = size(first, last);
       if (bad_pivots == 0) {
         heap_sort(first, last, less_)();
         return;
       }
-      bring_pivot(first, n, bad_pivots);
+      const Iterator from = bring_pivot(first, n, bad_pivots);
       // The element before a range is the pivot that it was made with.
       if (first != first_ && !less_(*(first - 1), *first)) {
         first = divide(first, last,
                        [this, pivot = pivot_value(*first)](const value_type& x) { return !less_(pivot.get(), x); });
         // So few are equal to it: it was not near the middle.
         if (n - size(first, last) < n / 8) --bad_pivots;
+        perhaps_sorted = false;
         continue;
       }
       const Iterator middle = divide(
@@ -91,14 +95,20 @@ class quick_sort {
       const Iterator pivot = middle - 1;
       std::iter_swap(first, pivot);
       if (std::min(size(first, pivot), size(middle, last)) < n / 8) --bad_pivots;
+      perhaps_sorted = from == pivot;
       if (n >= forked_from) {
-        filch::fork_join([=, this] { sort(first, pivot, bad_pivots); }, [=, this] { sort(middle, last, bad_pivots); });
+        filch::fork_join([=, this] { sort(first, pivot, bad_pivots, perhaps_sorted); },
+                         [=, this] { sort(middle, last, bad_pivots, perhaps_sorted); });
         return;
       }
-      sort(first, pivot, bad_pivots);
+      sort(first, pivot, bad_pivots, perhaps_sorted);
       first = middle;
     }
     insertion_sort(first, last, less_);
+  }
+
+  [[nodiscard]] bool is_sorted(Iterator first, Iterator last) const {
+    return std::is_sorted(first, last, [this](const value_type& x, const value_type& y) { return less_(x, y); });
   }
 
   /// Partitions all but the first element, which is the pivot.
@@ -113,14 +123,17 @@ class quick_sort {
     return shared_partition(first, last, wanted)();
   }
 
-  void bring_pivot(Iterator first, std::uint64_t n, int bad_pivots) const {
+  /// To the first place. Returns the place where it lay.
+  Iterator bring_pivot(Iterator first, std::uint64_t n, int bad_pivots) const {
     place_generator places(n + static_cast<std::uint64_t>(bad_pivots));
     int depth = 1;
     if (n >= 128) depth = 2;
     if (n >= 4096) depth = 3;
     if (n >= (std::uint64_t{1} << 16)) depth = 4;
     if (n >= (std::uint64_t{1} << 20)) depth = 5;
-    std::iter_swap(first, about_median(first, n, places, depth));
+    const Iterator from = about_median(first, n, places, depth);
+    std::iter_swap(first, from);
+    return from;
   }
   /// Of 3^depth elements: the median of three medians of a third of them.
   Iterator about_median(Iterator first, std::uint64_t n, place_generator& places, int depth) const {

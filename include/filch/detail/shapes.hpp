@@ -2,10 +2,13 @@
 // means to the user's body. One small class per shape; size() is n.
 //
 // A body of two or three dimensions gets rectangles. Rows are what is divided; where there are too few of them, columns
-// are cut into bands, and the numbers then run through the rows of one band after the other.
+// are cut into bands, and the numbers run through the bands of one row after the other. Bands and rows that follow each
+// other go to the body together: so a range that one worker runs is not cut into more rectangles than it has chunks, and
+// a few.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -157,27 +160,30 @@ class range_shape {
   range range_;
 };
 
-/// Columns in bands of equal width, as many as make enough numbers of `rows` rows.
+/// Columns in bands of equal width, as many as make enough numbers of `rows` rows. A power of two where the columns allow
+/// it: then the chunks of a short loop end where rows do.
 template <class Column>
 class column_bands {
  public:
   /// `divisible`: nobody wants more than one row at a time.
   column_bands(const blocked_range<Column>& columns, std::uint64_t rows, bool divisible) : columns_(columns) {
-    const std::uint64_t grain = std::max<std::uint64_t>(1, columns.grainsize());
-    if (divisible && rows != 0 && rows < enough_rows) {
-      count_ = std::clamp<std::uint64_t>(enough_rows / rows, 1, std::max<std::uint64_t>(1, columns.size() / grain));
-    }
+    if (!divisible || rows == 0 || rows >= enough_rows) return;
+    const std::uint64_t most = columns.size() / std::max<std::uint64_t>(1, columns.grainsize());
+    count_ = std::clamp<std::uint64_t>(most, 1, std::bit_ceil((enough_rows + rows - 1) / rows));
   }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  [[nodiscard]] blocked_range<Column> band(std::uint64_t which) const {
-    if (count_ == 1) return columns_;
-    // Width and remainder apart: their product with `which` may not fit, but each sum does.
-    const std::uint64_t width = columns_.size() / count_;
-    const std::uint64_t wider = columns_.size() % count_;
-    return part_of(columns_, which * width + std::min(which, wider), width + (which < wider ? 1 : 0));
+  /// `n` bands beginning with number `from`.
+  [[nodiscard]] blocked_range<Column> bands(std::uint64_t from, std::uint64_t n) const {
+    if (n == count_) return columns_;
+    return part_of(columns_, begin_of(from), begin_of(from + n) - begin_of(from));
   }
 
  private:
+  [[nodiscard]] std::uint64_t begin_of(std::uint64_t band) const {
+    // Width and remainder apart: their product with `band` may not fit, but each sum does.
+    return band * (columns_.size() / count_) + std::min<std::uint64_t>(band, columns_.size() % count_);
+  }
+
   blocked_range<Column> columns_;
   std::uint64_t count_ = 1;
 };
@@ -188,28 +194,29 @@ class rectangle_shape {
   using range = blocked_range2d<Row, Column>;
   explicit rectangle_shape(const range& r)
       : rows_(r.rows()),
-        bands_(r.cols(), rows_.size(), rows_.grainsize() <= 1),
+        columns_(r.cols(), rows_.size(), rows_.grainsize() <= 1),
         height_(rows_.size()),
         empty_(r.empty()) {}
 
-  [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : height_ * bands_.count(); }
+  [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : height_ * columns_.count(); }
   static constexpr const char* items = "rows";
   [[nodiscard]] std::uint64_t outermost() const noexcept { return height_; }
-  [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
+  [[nodiscard]] std::uint64_t inside() const noexcept { return columns_.count(); }
   template <class Visit>
   void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at, Visit&& visit) const {
+    const std::uint64_t width = columns_.count();
     for (at = low; at != high;) {
-      const std::uint64_t band = bands_.count() == 1 ? 0 : at / height_;
-      const std::uint64_t row = at - band * height_;
-      const std::uint64_t count = std::min(high - at, height_ - row);
-      visit(range(part_of(rows_, row, count), bands_.band(band)));
-      at += count;
+      const std::uint64_t band = at % width;
+      const std::uint64_t bands = std::min(high - at, width - band);
+      const std::uint64_t rows = bands == width ? (high - at) / width : 1;
+      visit(range(part_of(rows_, at / width, rows), columns_.bands(band, bands)));
+      at += rows * bands;
     }
   }
 
  private:
   blocked_range<Row> rows_;
-  column_bands<Column> bands_;
+  column_bands<Column> columns_;
   std::uint64_t height_;
   bool empty_;
 };
@@ -221,33 +228,33 @@ class cuboid_shape {
   explicit cuboid_shape(const range& r)
       : pages_(r.pages()),
         rows_(r.rows()),
-        bands_(r.cols(), pages_.size() * rows_.size(), pages_.grainsize() <= 1 && rows_.grainsize() <= 1),
+        columns_(r.cols(), pages_.size() * rows_.size(), pages_.grainsize() <= 1 && rows_.grainsize() <= 1),
         height_(rows_.size()),
         depth_(pages_.size()),
         empty_(r.empty()) {}
 
-  [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : depth_ * height_ * bands_.count(); }
+  [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : depth_ * inside(); }
   static constexpr const char* items = "pages";
   [[nodiscard]] std::uint64_t outermost() const noexcept { return depth_; }
-  [[nodiscard]] std::uint64_t inside() const noexcept { return height_; }
+  [[nodiscard]] std::uint64_t inside() const noexcept { return height_ * columns_.count(); }
   template <class Visit>
   void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& at, Visit&& visit) const {
+    const std::uint64_t width = columns_.count();
     for (at = low; at != high;) {
-      const std::uint64_t row = at % height_;
-      const std::uint64_t page = at / height_ % depth_;
-      const std::uint64_t band = at / height_ / depth_;
-      std::uint64_t pages = 1;
-      const std::uint64_t rows = std::min(high - at, height_ - row);
-      if (rows == height_) pages = std::min((high - at) / height_, depth_ - page);
-      visit(range(part_of(pages_, page, pages), part_of(rows_, row, rows), bands_.band(band)));
-      at += pages * rows;
+      const std::uint64_t band = at % width;
+      const std::uint64_t row = at / width % height_;
+      const std::uint64_t bands = std::min(high - at, width - band);
+      const std::uint64_t rows = bands == width ? std::min((high - at) / width, height_ - row) : 1;
+      const std::uint64_t pages = rows * bands == inside() ? (high - at) / inside() : 1;
+      visit(range(part_of(pages_, at / inside(), pages), part_of(rows_, row, rows), columns_.bands(band, bands)));
+      at += pages * rows * bands;
     }
   }
 
  private:
   blocked_range<Page> pages_;
   blocked_range<Row> rows_;
-  column_bands<Column> bands_;
+  column_bands<Column> columns_;
   std::uint64_t height_;
   std::uint64_t depth_;
   bool empty_;

@@ -40,9 +40,8 @@ class weight_sums {
   [[nodiscard]] double before(std::uint64_t i) const noexcept {
     const std::uint64_t number = std::min(i * stride_, size_);
     const std::uint64_t inside = number % of_item_;
-    const std::uint64_t band = number / of_item_ / items_;
-    const double* const sum = sums_ + number / of_item_ % items_;
-    double all = static_cast<double>(band) * (sums_[items_] - sums_[0]) + (sum[0] - sums_[0]);
+    const double* const sum = sums_ + number / of_item_;
+    double all = sum[0] - sums_[0];
     if (inside != 0) all += static_cast<double>(inside) / static_cast<double>(of_item_) * (sum[1] - sum[0]);
     return all;
   }
@@ -51,7 +50,7 @@ class weight_sums {
   const double* sums_;
   std::uint64_t items_;
   std::uint64_t of_item_;  ///< numbers of an item, one after the other
-  std::uint64_t size_;     ///< numbers: those of all items, once for each band of columns
+  std::uint64_t size_;     ///< numbers: those of all items
   std::uint64_t stride_ = 1;
 };
 
