@@ -44,9 +44,7 @@ class FILCH_API task_graph {
   /// @throws std::bad_alloc; what copying f throws.
   template <class F>
   node add(F&& f, const std::vector<node>& after = {}) {
-    // An object that may be copied is what std::function wants, whatever f is.
-    auto held = std::make_shared<std::decay_t<F>>(std::forward<F>(f));
-    return add_task([held] { std::invoke(*held); }, after);
+    return add_task(std::make_unique<task_of<std::decay_t<F>>>(std::forward<F>(f)), after);
   }
   /// `before` has to end before `after` begins.
   /// @throws std::bad_alloc.
@@ -54,30 +52,52 @@ class FILCH_API task_graph {
 
   /// Runs all tasks, and returns when they have ended. May be called again.
   /// @throws std::logic_error, before any task has run, when tasks wait for each other in a circle; of the exceptions that
-  ///         tasks threw, that of the task added first. What comes after a task that threw is skipped.
-  /// @par Complexity a task for each node, an atomic operation for each edge; nodes in a row are run one after the other by
-  ///      one worker.
+  ///         tasks threw, that of the task added first. What comes after a task that threw is skipped. std::bad_alloc,
+  ///         before any task has run.
+  /// @par Complexity an atomic operation for each edge; nodes in a row are run one after the other by one worker. Circles are
+  ///      looked for once after each change that could have made one.
   void run();
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
  private:
   struct task {
-    explicit task(std::function<void()> f) : body(std::move(f)) {}
-    std::function<void()> body;
+    task() = default;
+    virtual ~task() = default;
+    task(const task&) = delete;
+    task& operator=(const task&) = delete;
+    virtual void call() = 0;
+
     std::vector<task*> next;
     std::size_t before = 0;  ///< how many come before it
-    platform::atomic<std::size_t> left{0};
-    platform::atomic<bool> is_skipped{false};
+    task* later = nullptr;   ///< of those that a worker has yet to run, the next one
     std::exception_ptr error;
+    // Between two runs they are as before the first.
+    platform::atomic<std::size_t> left{0};  ///< of those before it, how many have not ended
+    platform::atomic<bool> is_skipped{false};
+  };
+  template <class F>
+  struct task_of final : task {
+    template <class From>
+    explicit task_of(From&& from) : f(std::forward<From>(from)) {}
+    void call() override { std::invoke(f); }
+    F f;
   };
 
-  node add_task(std::function<void()> f, const std::vector<node>& after);
+  node add_task(std::unique_ptr<task> made, const std::vector<node>& after);
+  void prepare();
   void check_circles();
-  static void run_from(task* first, task_group& group);
+  void run_all(task* list, task_group& group) noexcept;
+  bool share(task& t, task_group& group) noexcept;
+  task* run_one(task& t, task* list) noexcept;
+  void rethrow();
 
   std::vector<std::unique_ptr<task>> all_;
-  bool is_checked_ = false;
+  std::vector<task*> first_;  ///< those before which none comes, if the graph is prepared
+  bool is_prepared_ = false;  ///< nothing was added since
+  bool may_circle_ = false;   ///< an edge to an older task was added since
+  /// [GN2] relaxed: a task of the run threw, whose end comes before that of the run.
+  platform::atomic<bool> has_failed_{false};
 };
 
 }  // namespace filch
