@@ -16,6 +16,7 @@
 
 #include <filch/config.hpp>
 #include <filch/detail/pipeline_flow.hpp>
+#include <filch/detail/worker_core.hpp>
 #include <filch/task_group.hpp>
 #include <filch/unit.hpp>
 
@@ -116,25 +117,28 @@ class pipeline_run {
       }
       flow_.end_source(i, more);
       if (!more) return;
-      spawn_feeder();  // somebody else, while this worker goes on with the item
-      advance<0>(i);
+      // Somebody else, while this worker goes on with the item. On a full stack, as those of policy serial are, it would run
+      // at once, and so on.
+      if (const worker_core& w = *self; w.head.load() != w.end) spawn_feeder();
+      advance<0>(i, true);
     }
   }
 
+  /// `feeds`: the caller looks for the next item itself.
   template <std::size_t Stage>
-  void advance(item& i) {
+  void advance(item& i, bool feeds) {
     if constexpr (Stage == stages) {
       i.value.template emplace<0>();
       flow_.recycle(i);
-      spawn_feeder();
+      if (!feeds) spawn_feeder();
     } else {
-      if (flow_.enter(Stage, std::get<Stage>(stages_).order, i)) run_stage<Stage>(i);
+      if (flow_.enter(Stage, std::get<Stage>(stages_).order, i)) run_stage<Stage>(i, feeds);
     }
   }
 
   /// Inside of the stage, if that is serial.
   template <std::size_t Stage>
-  void run_stage(item& i) {
+  void run_stage(item& i, bool feeds) {
     auto& stage = std::get<Stage>(stages_);
     if (!flow_.skips(i)) {
       try {
@@ -151,9 +155,9 @@ class pipeline_run {
       }
     }
     if (pipeline_item* const next = flow_.leave(Stage, stage.order)) {
-      group_.run([this, next] { run_stage<Stage>(static_cast<item&>(*next)); });
+      group_.run([this, next] { run_stage<Stage>(static_cast<item&>(*next), false); });
     }
-    advance<Stage + 1>(i);
+    advance<Stage + 1>(i, feeds);
   }
 
   Source& source_;

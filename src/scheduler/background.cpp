@@ -66,9 +66,9 @@ run_result background_task::run_queued(task& t, run_by /*who*/) {
 
 std::optional<future_waiter*> background_task::release() noexcept {
   const std::shared_ptr<background_link> link = link_;  // the task may be gone when the link is left
-  future_waiter* next = nullptr;
-  if (!link->with([&](scheduler_core& core) { next = core.background_tasks().queue(*this); })) return std::nullopt;
-  return next;
+  future_waiter* following = nullptr;
+  if (!link->with([&](scheduler_core& core) { following = core.background_tasks().queue(*this); })) return std::nullopt;
+  return following;
 }
 
 void background::adopt(background_task& t, std::shared_ptr<void> itself) {

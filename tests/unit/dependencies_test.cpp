@@ -162,6 +162,22 @@ TEST_P(dependencies, stages_may_be_parallel_inside) {
   EXPECT_EQ(sum, 780L * 499500);
 }
 
+// Where a task runs as soon as it is made, one for each item would run inside of the one before.
+TEST(pipeline, needs_no_more_stack_the_more_items_there_are) {
+  scheduler pool({.workers = 1, .policy = "serial"});
+  for (const std::size_t most : {1, 16, 100'000}) {
+    int made = 0;
+    int passed = 0;
+    pool.run([&] {
+      pipeline(
+          most, [&]() -> std::optional<int> { return made == 300'000 ? std::nullopt : std::optional(made++); },
+          [](int i) { return i; }, serial([](int i) { return i; }),
+          serial_in_order([&](int i) { passed += i == passed; }));
+    });
+    EXPECT_EQ(passed, 300'000);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(unit, dependencies, testing::ValuesIn(tests::configurations({1, 2, 4})), tests::name_of);
 
 TEST(task_graph, circles_are_refused) {
