@@ -98,9 +98,10 @@ class FILCH_API scheduler {
  public:
   /// Starts the team.
   /// @throws std::invalid_argument for a bad worker count or stack size, or an unknown or unsuitable policy, join,
-  ///         loop or pinning (the message names the value and the remedy); std::system_error when the system has no threads left.
+  ///         loop or pinning (the message names the value and the remedy); std::system_error when the system has no threads left,
+  ///         std::bad_alloc when it has no memory. If the number of workers is not said, fewer are tried first.
   explicit scheduler(const options& chosen = {});
-  /// Stops and joins all threads.
+  /// Runs what was submitted and has not begun, then stops and joins all threads.
   ~scheduler();
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;

@@ -1,7 +1,7 @@
 // Who sleeps, who searches, and when to wake somebody: docs/protocols/sleep.md.
 //
-// Idle workers are searching (awake, looking for work) or sleeping. An offer wakes a sleeper only when nobody searches;
-// a searcher that finds work and was the last one wakes the next. Waiting workers (inside a join) are no part of this:
+// Idle workers are searching (awake, looking for work) or sleeping. An offer wakes as many sleepers as there is more on offer
+// than workers that search; a searcher that finds work and was the last one wakes the next. Waiting workers (inside a join) are no part of this:
 // their task's thief wakes them.
 #pragma once
 
