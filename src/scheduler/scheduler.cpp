@@ -73,6 +73,7 @@ platform::atomic<scheduler*>& default_instance() noexcept {
     // They are made later.
   }
   platform::stay_loaded();  // threads of the default scheduler never end
+  platform::without_fork::prepare();
   platform::call_in_children([] {
     // relaxed: the only thread. The task that it may be in the middle of is another process's.
     default_instance().store(nullptr, std::memory_order_relaxed);

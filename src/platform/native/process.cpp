@@ -10,20 +10,19 @@ namespace filch::platform {
 namespace {
 
 constinit std::mutex forking;
-void (*in_child)() = nullptr;
 
 }  // namespace
 
 process_id this_process() noexcept { return getpid(); }
 
 void call_in_children(void (*f)()) {
-  in_child = f;
   // Fails only for want of memory. Then a child that uses the default scheduler runs its tasks on one thread.
-  static_cast<void>(pthread_atfork([] { forking.lock(); }, [] { forking.unlock(); },
-                                   [] {
-                                     forking.unlock();
-                                     in_child();
-                                   }));
+  static_cast<void>(pthread_atfork(nullptr, nullptr, f));
+}
+
+void without_fork::prepare() {
+  // Fails only for want of memory. Then a child may wait for what nobody gives back.
+  static_cast<void>(pthread_atfork([] { forking.lock(); }, [] { forking.unlock(); }, [] { forking.unlock(); }));
 }
 
 without_fork::without_fork() { forking.lock(); }

@@ -7,6 +7,10 @@ using process_id = int;
 
 inline process_id this_process() noexcept { return 0; }
 
+struct without_fork {
+  static void prepare() noexcept {}
+};
+
 inline void call_in_children(void (* /*f*/)()) {}
 inline void stay_loaded() noexcept {}
 

@@ -11,13 +11,15 @@ using process_id = pid_t;
 process_id this_process() noexcept;
 
 /// In each child process that begins by fork(), `f` is called before fork() returns there. For as long as this process
-/// lives. One function in a process.
+/// lives.
 void call_in_children(void (*f)());
 
-/// Since call_in_children() was called, fork() by any thread waits until nobody has one of these. For calls of libraries with
-/// locks of their own, which a child process would wait for in vain. Not recursive.
+/// Fork() by any thread waits until nobody has one of these. For calls of libraries with locks of their own, which a child
+/// process would wait for in vain. Not recursive.
 class without_fork {
  public:
+  /// To be called once, before.
+  static void prepare();
   without_fork();
   ~without_fork();
   without_fork(const without_fork&) = delete;
