@@ -5,6 +5,7 @@
   places_test.py tasks MPIRUN PROGRAM PLACES [SEED]   tasks_program: all constructs of places
   places_test.py fails MPIRUN PROGRAM             a place throws, exits, or is killed; a setting is wrong
   places_test.py differs MPIRUN PROGRAM OTHER     places of two programs
+  places_test.py policies MPIRUN PROGRAM          places of two steal protocols
   places_test.py alone MPIRUN PROGRAM             one place, without a launcher and with one
   places_test.py wrong_launcher MPIRUN PROGRAM    MPIRUN is not that of PROGRAM's MPI
   places_test.py workers MPIRUN PROGRAM           how many workers a place has that nobody has told
@@ -119,6 +120,13 @@ def differs(mpirun, program, other):
     job.expect_refused("place 2", "the program is of another build")
 
 
+def policies(mpirun, program):
+    """Each place has an environment of its own."""
+    one = ["-n", "2", "env", "FILCH_PLACES_POLICY=success_only", program, "end", "returns"]
+    other = ["-n", "2", "env", "FILCH_PLACES_POLICY=lifeline", program, "end", "returns"]
+    Job(mpirun, *one, ":", *other).expect_refused("place 2", "'lifeline'", "'success_only' at place 0")
+
+
 def alone(mpirun, program):
     job = Job(program, "end", "returns")
     expect(job.status == 0, "the exit status is 0", job)
@@ -184,7 +192,7 @@ def peer(mpirun, filch, places):
         expect(job.status == 2 and "--peer 'mpi' does not run workload" in job.err, "it is refused", job)
 
 
-CASES = {case.__name__: case for case in (works, tasks, fails, differs, alone, wrong_launcher, workers, peer)}
+CASES = {case.__name__: case for case in (works, tasks, fails, differs, policies, alone, wrong_launcher, workers, peer)}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]](*sys.argv[2:])

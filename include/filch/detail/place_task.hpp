@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -65,9 +66,15 @@ struct alignas(16) task_record : task {
 /// Gives a record back to its pool. The calling thread is a worker of the record's place.
 FILCH_API void release(task_record& r) noexcept;
 
+/// Something at an address that is another one at each place.
 template <class F>
-concept travels_as_bytes =
-    std::is_trivially_copyable_v<F> && sizeof(F) <= filch::places::most_closure_bytes && alignof(F) <= 16;
+inline constexpr bool is_address = std::is_pointer_v<F> || std::is_member_pointer_v<F>;
+template <class T>
+inline constexpr bool is_address<std::reference_wrapper<T>> = true;
+
+template <class F>
+concept travels_as_bytes = !is_address<F> && std::is_trivially_copyable_v<F> &&
+                           sizeof(F) <= filch::places::most_closure_bytes && alignof(F) <= 16;
 
 template <class F>
 concept has_codec = requires(const F& f, std::vector<std::byte>& to, std::span<const std::byte> from) {
@@ -130,10 +137,12 @@ struct closure_on_heap {
 
 template <class F>
 struct unsendable {
-  static_assert(travels_as_bytes<F> || has_codec<F>,
-                "filch: this closure cannot travel to another place: it is not trivially copyable, or larger than 480 "
-                "bytes. Capture values instead of containers, or include <filch/places_cereal.hpp> and give a function "
-                "object with serialize(Archive&)");
+  static_assert(
+      travels_as_bytes<F> || has_codec<F>,
+      "filch: this closure cannot travel to another place: it is not trivially copyable, or larger than 480 "
+      "bytes, or aligned to more than 16, or the address of a function (put a lambda around the call). Capture values "
+      "instead of containers, or include <filch/places_cereal.hpp> and give a function "
+      "object with serialize(Archive&)");
 };
 
 template <class F>

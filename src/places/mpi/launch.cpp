@@ -137,31 +137,49 @@ void session::check_places(const launch& by) {
   }
 }
 
-void session::compare_modules() {
-  const auto& own = platform::modules_at_start();
-  std::string names;
-  for (const auto& m : own) names += m.name + '\n' + m.version + '\n';
-  auto length = static_cast<std::uint64_t>(names.size());
+int session::compare_with_first(const std::string& own, std::string& first) {
+  auto length = static_cast<std::uint64_t>(own.size());
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibcast(&length, 1, MPI_UINT64_T, 0, communicator_, &request);
   wait_for(request);
-  std::string first = names;
+  first = own;
   first.resize(length);
   MPI_Ibcast(first.data(), static_cast<int>(length), MPI_CHAR, 0, communicator_, &request);
   wait_for(request);
 
-  int differing = names == first ? places_ : place_;
+  int differing = own == first ? places_ : place_;
   int lowest = places_;
   MPI_Iallreduce(&differing, &lowest, 1, MPI_INT, MPI_MIN, communicator_, &request);
   wait_for(request);
+  return lowest;
+}
+
+void session::compare_policies(const std::string& own) {
+  std::string first;
+  const int lowest = compare_with_first(own, first);
   if (lowest == places_) return;
+  refuse_together(lowest != place_
+                      ? ""
+                      : "filch: place " + std::to_string(place_) + " has policy of places '" + own + "', and '" +
+                            first +
+                            "' at place 0; say the same at all places (Open MPI: mpirun -x FILCH_PLACES_POLICY)");
+}
+
+void session::compare_modules() {
+  const auto& own = platform::modules_at_start();
+  std::string names;
+  for (const auto& m : own) names += m.name + '\n' + m.version + '\n';
+  std::string first;
+  const int lowest = compare_with_first(names, first);
+  if (lowest == places_) return;
+  std::string line;
   if (lowest == place_) {
     // Lines of place 0 that are not looked at yet.
     std::string_view rest(first);
     const auto next = [&rest] {
-      const std::string line(rest.substr(0, rest.find('\n')));
-      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-      return line;
+      const std::string one(rest.substr(0, rest.find('\n')));
+      rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+      return one;
     };
     std::string what = "it has fewer libraries";
     for (const auto& m : own) {
@@ -175,10 +193,16 @@ void session::compare_modules() {
       }
       break;
     }
-    say("filch: place " + std::to_string(place_) + " does not run the same program as place 0: " + what +
-        "; start the same build, with the same libraries, everywhere");
+    line = "filch: place " + std::to_string(place_) + " does not run the same program as place 0: " + what +
+           "; start the same build, with the same libraries, everywhere";
   }
+  refuse_together(line);
+}
+
+void session::refuse_together(const std::string& line) {
+  if (!line.empty()) say(line);
   // Until the line is written nobody ends.
+  MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(communicator_, &request);
   wait_for(request);
   refuse("");

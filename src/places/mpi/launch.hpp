@@ -37,6 +37,10 @@ class session {
   [[nodiscard]] int place() const noexcept { return place_; }
   [[nodiscard]] int places() const noexcept { return places_; }
 
+  /// Collective. Ends the program, as the constructor, if places steal by different protocols: they would not understand
+  /// each other's messages.
+  void compare_policies(const std::string& own);
+
   /// Ends MPI, if this has started it, and the program, with status 2. All places do, or those that MPI does not know of
   /// each other. A line that is not empty is said first.
   [[noreturn]] void refuse(const std::string& line);
@@ -44,6 +48,10 @@ class session {
  private:
   void start(int& argc, char**& argv);
   void check_places(const launch& by);
+  /// Collective: one place has a line to say.
+  [[noreturn]] void refuse_together(const std::string& line);
+  /// Collective: what place 0 has for `own`. @return the lowest place that has something else; places_: none has.
+  int compare_with_first(const std::string& own, std::string& first);
   void compare_modules();
   void finalize();
 

@@ -11,6 +11,7 @@
 #include "places/mpi/failure.hpp"
 #include "places/mpi/launch.hpp"
 #include "places/mpi/mpi_network.hpp"
+#include "places/settings.hpp"
 
 namespace filch::places {
 
@@ -21,6 +22,7 @@ using namespace detail::places;
 int run_launched(const launch& by, int argc, char** argv, const options& how,
                  const std::function<int(int, char**)>& main) {
   session all(by, argc, argv);
+  all.compare_policies(policy_of(how));
   mpi_network to_others(all.communicator(), make_mpi_board(all));
   const exit_watch watch(all.place());
   try {
