@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <filch/config.hpp>
 #include <filch/places_options.hpp>
 
 #include "places/steal_protocol.hpp"
@@ -14,7 +15,7 @@ namespace filch::detail::places {
 [[nodiscard]] bool is_dedicated(const filch::places::options& chosen);
 /// Computation workers of a place whose processors so many places share.
 [[nodiscard]] int workers_of(const filch::places::options& chosen, int sharers);
-[[nodiscard]] std::string policy_of(const filch::places::options& chosen);
+[[nodiscard]] FILCH_API std::string policy_of(const filch::places::options& chosen);
 [[nodiscard]] steal_site::settings settings_of(const filch::places::options& chosen, int workers);
 
 }  // namespace filch::detail::places

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -136,8 +137,8 @@ task_graph::task* task_graph::run_one(task& t, task* list) noexcept {
     }
   }
   // From the last on, so that the first comes first.
-  for (auto i = t.next.rbegin(); i != t.next.rend(); ++i) {
-    task& next = **i;
+  for (task* const each : std::views::reverse(t.next)) {
+    task& next = *each;
     if (failed) next.is_skipped.store(true, std::memory_order_relaxed);  // released by [GN1]
     // [GN1] acquire: what all tasks before it did, for the last of them to end, after which nobody counts any more. Release:
     // what this one did, for that one.
