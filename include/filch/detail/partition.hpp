@@ -24,6 +24,21 @@
 
 namespace filch::detail {
 
+/// Passes the elements at both ends that are on their right side, and exchanges the next two. False: there are no two, and
+/// the elements that do not satisfy `wanted` begin at `first`.
+template <class Iterator, class Wanted>
+[[gnu::always_inline]] inline bool exchange_outermost(Iterator& first, Iterator& last, const Wanted& wanted) {
+  while (first != last && wanted(*first)) ++first;
+  if (first == last) return false;
+  do {
+    --last;
+    if (first == last) return false;
+  } while (!wanted(*last));
+  std::iter_swap(first, last);
+  ++first;
+  return true;
+}
+
 /// Returns where the elements begin that do not satisfy `wanted`.
 template <class Iterator, class Wanted>
   requires cheap_to_copy<std::iter_value_t<Iterator>>
@@ -31,14 +46,7 @@ Iterator partition_alone(Iterator first, Iterator last, const Wanted& wanted) {
   constexpr std::iter_difference_t<Iterator> many = 32;
   for (auto passed = many; passed >= many && last - first >= many;) {
     const auto before = last - first;
-    while (first != last && wanted(*first)) ++first;
-    if (first == last) return first;
-    do {
-      --last;
-      if (first == last) return first;
-    } while (!wanted(*last));
-    std::iter_swap(first, last);
-    ++first;
+    if (!exchange_outermost(first, last, wanted)) return first;
     passed = before - (last - first);
   }
   Iterator out = first;  // [first, out) satisfies, [out, i) does not
@@ -54,16 +62,9 @@ Iterator partition_alone(Iterator first, Iterator last, const Wanted& wanted) {
 
 template <class Iterator, class Wanted>
 Iterator partition_alone(Iterator first, Iterator last, const Wanted& wanted) {
-  while (true) {
-    while (first != last && wanted(*first)) ++first;
-    if (first == last) return first;
-    do {
-      --last;
-      if (first == last) return first;
-    } while (!wanted(*last));
-    std::iter_swap(first, last);
-    ++first;
+  while (exchange_outermost(first, last, wanted)) {
   }
+  return first;
 }
 
 /// Disjoint intervals of offsets, their elements numbered through.
