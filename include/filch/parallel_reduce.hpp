@@ -47,7 +47,7 @@ inline constexpr bool is_exact_combination<T, Operation<Argument>> =
 
 /// The user's combination, whose result is made a value: that of two characters is an int.
 template <class T, class Combine>
-struct combination {
+struct value_combiner {
   const Combine& combine;
   template <class A, class B>
   T operator()(A&& a, B&& b) const {
@@ -120,7 +120,7 @@ struct item_sums {
   static constexpr bool is_exact = is_exact_combination<T, Combine>;
   Shape shape;
   Held held;
-  combination<T, Combine> combine;
+  value_combiner<T, Combine> combine;
 
   [[nodiscard, gnu::always_inline]] T one(std::uint64_t i) const { return at(shape.place_of(i)); }
   [[nodiscard]] T interval(std::uint64_t low, std::uint64_t high) const {
@@ -223,7 +223,7 @@ T reduce_parts(const Shape& shape, std::uint64_t grain, const T& identity, const
                const weight_sums* hints) {
   using sums = range_sums<T, Shape, Body>;
   return reduce_iterations<T>(
-      shape.size(), grain, [&] { return sums{shape, identity, body}; }, combination<T, Combine>{combine}, hints);
+      shape.size(), grain, [&] { return sums{shape, identity, body}; }, value_combiner<T, Combine>{combine}, hints);
 }
 
 /// Single items.
@@ -234,7 +234,7 @@ template <class T, class Shape, class Value, class Combine>
   if (n == 0) return init;
   using held = held_body<const Value, by_value<Value, typename Shape::item_type>>;
   using sums = item_sums<T, Shape, held, Combine>;
-  const combination<T, Combine> both{combine};
+  const value_combiner<T, Combine> both{combine};
   return both(T(init), reduce_iterations<T>(n, grain, [&] { return sums{shape, held(value), both}; }, both, hints));
 }
 
@@ -245,7 +245,7 @@ T reduce_halves(Range range, const T& identity, const Body& body, const Combine&
   Range second(range, split{});
   auto [a, b] = filch::fork_join([&]() -> T { return reduce_halves<T>(std::move(range), identity, body, combine); },
                                  [&]() -> T { return reduce_halves<T>(std::move(second), identity, body, combine); });
-  return combination<T, Combine>{combine}(std::move(a), std::move(b));
+  return value_combiner<T, Combine>{combine}(std::move(a), std::move(b));
 }
 
 }  // namespace detail

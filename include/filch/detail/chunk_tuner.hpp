@@ -75,6 +75,7 @@ class chunk_tuners {
     return tuners_[first];
   }
 
+  /// Entries looked at: more loops inside of each other than that seldom share one.
   static constexpr std::size_t longest_walk = 8;
   std::array<chunk_tuner, 128> tuners_;
 };
