@@ -116,19 +116,6 @@ TEST(serial, continuations_run_where_their_future_becomes_ready) {
   EXPECT_EQ(trail, (std::vector<int>{1, 2, 12, 5, 3, 4}));
 }
 
-TEST(serial, many_continuations_follow_each_other) {
-  scheduler pool({.policy = "serial"});
-  promise<int> first;
-  const future<int> last = pool.run([&] {
-    future<int> value = first.get_future();
-    for (int i = 0; i != 200'000; ++i) value = value.then([](int v) { return v + 1; });
-    return value;
-  });
-  first.put(0);
-  EXPECT_TRUE(last.is_ready());
-  EXPECT_EQ(last.get(), 200'000);
-}
-
 TEST(serial, continuations_run_on_workers_of_other_schedulers) {
   // Who waits has nobody to help, and must not look for one.
   scheduler pool({.policy = "serial"});
