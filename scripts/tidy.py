@@ -8,7 +8,7 @@ has a compile_commands.json. Exit status 1 if there is a finding.
              and without the static analyzer (clang-analyzer-*), which looks at one main file at a time, and without
              performance-unnecessary-value-param, a fifth of the time of all other checks. Sources that
              cannot stand in one file, because both define a name of their own, go to different batches; a batch that
-             does not compile all the same is looked at source by source.
+             does not compile all the same is looked at in two halves, with a line that says so.
 """
 
 import argparse
@@ -73,6 +73,15 @@ def flags_of(command):
     return flags
 
 
+def may_be_inner(source, text):
+    """Can what the source defines be in an inner namespace of its own? Not if a header declares it, or if the source names
+    that namespace elsewhere."""
+    found = NAMESPACE.search(text)
+    if found is None or source.with_suffix(".hpp").exists() or MEMBER_DEFINITION.search(text):
+        return False
+    return f"{found[1]}::" not in text
+
+
 def batches_of(commands, largest):
     """Lists of sources with equal options, as (options, [(source, can it be in an inner namespace?)]). Of the others none
     defines a name that another one of the list defines."""
@@ -80,7 +89,7 @@ def batches_of(commands, largest):
     for source, command in sorted(commands.items()):
         options = (command["directory"], *flags_of(command))
         text = source.read_text()
-        inner = NAMESPACE.search(text) is not None and not source.with_suffix(".hpp").exists() and not MEMBER_DEFINITION.search(text)
+        inner = may_be_inner(source, text)
         names = set() if inner else {name for match in OWN_NAME.findall(text) for name in match if name}
         for batch in made:
             if batch[0] == options and len(batch[2]) < largest and batch[1].isdisjoint(names):
@@ -134,9 +143,11 @@ def look_at(folder, options, sources, quick):
     """Findings in the sources, as text; empty if there is none."""
     more = [f"-checks={QUICK_CHECKS}"] if quick else []
     findings, compiled = clang_tidy(folder, options, sources, *more)
-    if not compiled and len(sources) > 1:
-        return "".join(clang_tidy(folder, options, [source], *more)[0] for source in sources)
-    return findings
+    if compiled or len(sources) == 1:
+        return findings
+    print(f"tidy.py: {len(sources)} sources do not compile together; two halves", file=sys.stderr)
+    half = len(sources) // 2
+    return look_at(folder, options, sources[:half], quick) + look_at(folder, options, sources[half:], quick)
 
 
 def main():
