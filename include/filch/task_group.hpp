@@ -132,6 +132,8 @@ class FILCH_API task_group {
   template <class F>
   struct detached_closure;
 
+  class detached_tasks;
+
   void choose_owner() noexcept;
   template <class F, class Order>
   void run_body(F& f, Order order) noexcept;

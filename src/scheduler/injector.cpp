@@ -34,6 +34,13 @@ constexpr std::size_t most_lanes = 16;
 /// Workers that one search for help looks at.
 constexpr std::uint32_t most_looked_at = 16;
 
+/// Has any queue a task of the group?
+bool is_filled(const group_rest& group) noexcept {
+  return group.any_lane([](const detached_lane& lane) {
+    return lane.filled.load(std::memory_order_seq_cst);  // [DQ3] after [DG3]
+  });
+}
+
 }  // namespace
 
 /// For the detached tasks of a group. The worker runs those that nobody has begun, and parts of the others.
@@ -47,21 +54,12 @@ class injector::group_wait : public waiting_worker {
   group_wait(const group_wait&) = delete;
   group_wait& operator=(const group_wait&) = delete;
 
-  bool over() noexcept {
-    tasks_.flush(w_);
-    return group_.is_over();
-  }
+  bool over() noexcept { return group_.is_over(); }
 
   bool help() noexcept {
-    bool ran = false;
-    while (detached_task* const t = tasks_.take_of(w_, group_)) {
-      w_.occupied();
-      tasks_.run(w_, *t);
-      ran = true;
-    }
-    if (ran || run_given()) return true;
+    if (run_given()) return true;
     w_.counted.waiting.begin();
-    return tasks_.help_running(w_, group_);
+    return tasks_.help(w_, group_);
   }
 
   bool interrupt() noexcept {
@@ -77,10 +75,7 @@ class injector::group_wait : public waiting_worker {
     // From now on it is woken for tasks that come, and when some have ended.
     const watching here(group_);
     if (group_.is_over()) return true;
-    const bool filled = group_.any_lane([](const detached_lane& lane) {
-      return lane.filled.load(std::memory_order_seq_cst);  // [DQ3] after [DG3]
-    });
-    if (filled) return true;
+    if (is_filled(group_)) return true;
     const running_tasks running = tasks_.running_of(group_, w_);
     doze_unless(
         [&] {
@@ -360,6 +355,25 @@ injector::running_tasks injector::running_of(const group_rest& group, const work
     }
   }
   return all;
+}
+
+bool injector::help(worker& w, group_rest& group) noexcept {
+  bool ran = false;
+  while (detached_task* const t = take_of(w, group)) {
+    w.occupied();
+    run(w, *t);
+    ran = true;
+  }
+  ran = ran || help_running(w, group);
+  flush(w);
+  return ran;
+}
+
+bool injector::help_visible(worker& w, const group_rest& group) const noexcept {
+  if (is_filled(group)) return true;
+  const running_tasks running = running_of(group, w);
+  return std::any_of(running.begin(), running.end(),
+                     [&](lineage task) { return w.common.policy.help_visible(w, task); });
 }
 
 bool injector::help_running(worker& w, const group_rest& group) noexcept {

@@ -43,6 +43,12 @@ class injector final : public work_source {
   /// Worker: runs what is queued until nothing is.
   void drain(worker& w) noexcept;
 
+  /// Worker that waits for tasks of the group: runs those in queues, else tries once to run a part of one that another
+  /// worker runs. False: found nothing.
+  bool help(worker& w, group_rest& group) noexcept;
+  /// May help() find something now? Asks as policy::help_visible() does.
+  [[nodiscard]] bool help_visible(worker& w, const group_rest& group) const noexcept;
+
   /// Waits until all detached tasks of the group have ended; runs them and parts of them meanwhile. When none is left,
   /// the scheduler may be gone.
   static void wait(group_rest& group);

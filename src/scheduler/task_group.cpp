@@ -84,11 +84,52 @@ group_status task_group::wait_for_rest() {
   return status;
 }
 
+/// Beside those on the stack.
+class task_group::detached_tasks final : public detail::siblings {
+ public:
+  explicit detached_tasks(task_group& of) noexcept : group_(of) {}
+
+  bool help(detail::worker& w) noexcept override {
+    detail::group_rest* const rest = group_.rest_.load(std::memory_order_acquire);  // [GR1]
+    return rest != nullptr && rest->home.help(w, *rest);
+  }
+
+  // Made now, if no task has made it: who did so later could not wake this worker. Without memory for that it sleeps until
+  // the task ends for which it waits.
+  void begin_sleep(detail::worker& w) noexcept override {
+    try {
+      watched_ = &group_.rest();
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+    outer_ = w.wait.group.load(std::memory_order_relaxed);
+    w.wait.group.store(watched_, std::memory_order_seq_cst);  // [DB6]
+    watched_->watch();
+  }
+
+  [[nodiscard]] bool help_visible(detail::worker& w) noexcept override {
+    return watched_ != nullptr && watched_->home.help_visible(w, *watched_);
+  }
+
+  void end_sleep(detail::worker& w) noexcept override {
+    if (watched_ == nullptr) return;
+    watched_->unwatch();
+    w.wait.group.store(outer_, std::memory_order_seq_cst);  // [DB6]
+    watched_ = nullptr;
+  }
+
+ private:
+  task_group& group_;
+  detail::group_rest* watched_ = nullptr;
+  const detail::group_rest* outer_ = nullptr;  ///< that the worker waits for around this wait
+};
+
 // From the newest on. What the owner runs may push further tasks of the group onto the stack.
 void task_group::wait_on_stack(detail::worker_core& core) noexcept {
   auto& w = static_cast<detail::worker&>(core);
   const detail::busy_section here(w);
   std::optional<detail::division> tasks;  // until all have ended
+  detached_tasks others(*this);
   bool waits_for_given = false;
   if (w.diverts && w.place.path.trace == nullptr) [[unlikely]] {
     detail::division& here_divided = tasks.emplace(w, this);
@@ -117,14 +158,14 @@ void task_group::wait_on_stack(detail::worker_core& core) noexcept {
       if (w.head.load() == last) {
         last = take_off_newest(w, &s);
         w.head.store(&s);
-        if (!offered || detail::join_newest(w, s) == detail::join_result::reclaimed) {
+        if (!offered || detail::join_newest(w, s, &others) == detail::join_result::reclaimed) {
           const detail::open_section task(w);
           s.run.load()(s, detail::run_by::owner);
         }
         detail::drop_joined_above(w, w.inner.floor);
       } else {
         last = take_off(w, &s);
-        if (!offered || detail::join_in_place(w, s) == detail::join_result::reclaimed) {
+        if (!offered || detail::join_in_place(w, s, &others) == detail::join_result::reclaimed) {
           const auto run = s.run.load();
           s.run.store(&detail::run_in_use);  // the slot stays, and may be offered again
           const detail::open_section task(w);

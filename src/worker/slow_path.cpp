@@ -32,8 +32,8 @@ void push_attending(worker_core& w, slot& s) noexcept {
   if (w.must_attend(nullptr)) attend(w);
 }
 
-join_result join_in_place(worker& w, slot& s) noexcept {
-  return w.common.policy.reclaim(w, s) ? join_result::reclaimed : wait_for(w, s);
+join_result join_in_place(worker& w, slot& s, siblings* others) noexcept {
+  return w.common.policy.reclaim(w, s) ? join_result::reclaimed : wait_for(w, s, nullptr, others);
 }
 
 run_result run_joined(task& /*t*/, run_by /*who*/) { return run_result::done; }
@@ -44,13 +44,13 @@ run_result run_in_use(task& /*t*/, run_by /*who*/) {
   return run_result::done;
 }
 
-join_result join_newest(worker& w, slot& s) noexcept {
+join_result join_newest(worker& w, slot& s, siblings* others) noexcept {
   if (w.split.load() <= &s) {
     w.head.store(&s);
     return join_result::reclaimed;
   }
   w.head.store(&s + 1);
-  const join_result how = join_in_place(w, s);
+  const join_result how = join_in_place(w, s, others);
   if (w.split.load() <= &s) {
     w.head.store(&s);
   } else {

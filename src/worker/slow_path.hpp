@@ -3,6 +3,7 @@
 
 #include <filch/detail/worker_core.hpp>
 
+#include "worker/siblings.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -17,14 +18,14 @@ void answer(worker& w) noexcept;
 
 /// Waits until a taken task is done and helps with it meanwhile. `reclaimed`: nobody had begun it, and it is the
 /// owner's again, who has to run it. With an `adopter`, a share of the loop or bag that the task is a piece of,
-/// `reclaimed`: some part of that is the share's work now.
-join_result wait_for(worker& w, task& t, work_share* adopter = nullptr) noexcept;
+/// `reclaimed`: some part of that is the share's work now. With siblings of the task, it helps with those too.
+join_result wait_for(worker& w, task& t, work_share* adopter = nullptr, siblings* others = nullptr) noexcept;
 
 /// Joins the newest task of the stack and takes it off. `reclaimed`: the owner has to run it.
-join_result join_newest(worker& w, slot& s) noexcept;
+join_result join_newest(worker& w, slot& s, siblings* others = nullptr) noexcept;
 
 /// Joins an offered task without taking it off the stack, where newer ones may lie above it.
-join_result join_in_place(worker& w, slot& s) noexcept;
+join_result join_in_place(worker& w, slot& s, siblings* others = nullptr) noexcept;
 
 /// A slot below newer tasks, private or joined, has no task any more. It goes when it is the newest.
 inline void leave_joined(worker& w, slot& s) noexcept {

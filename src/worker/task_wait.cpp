@@ -13,7 +13,8 @@ namespace {
 
 class task_wait : public waiting_worker {
  public:
-  task_wait(worker& w, task& t, work_share* adopter) noexcept : waiting_worker(w), task_(t), adopter_(adopter) {}
+  task_wait(worker& w, task& t, work_share* adopter, siblings* others) noexcept
+      : waiting_worker(w), task_(t), adopter_(adopter), others_(others) {}
 
   [[nodiscard]] join_result result() const noexcept { return result_; }
 
@@ -41,12 +42,13 @@ class task_wait : public waiting_worker {
   bool help() noexcept {
     if (run_given()) return true;
     w_.counted.waiting.begin();
-    return is_taken_ && w_.common.policy.help(w_, thief_, adopter_);
+    if (is_taken_ && w_.common.policy.help(w_, thief_, adopter_)) return true;
+    return others_ != nullptr && others_->help(w_);
   }
 
   bool interrupt() noexcept { return is_taken_ && w_.common.interrupter.interrupt_if_due(thief()); }
 
-  /// Until the task is done, or until its thief offers something inside of it.
+  /// Until the task is done, its thief offers something inside of it, or there is a sibling to run.
   bool sleep() noexcept {
     if (!is_taken_) {
       platform::yield();  // the thief has won the task and is about to say so
@@ -59,12 +61,14 @@ class task_wait : public waiting_worker {
     if (!task_.state.compare_exchange_strong(word_, word, std::memory_order_relaxed, std::memory_order_relaxed)) {
       return true;
     }
+    if (others_ != nullptr) others_->begin_sleep(w_);
     doze_unless(
         [&] {
           w_.common.policy.await_help(w_, thief_);
-          return w_.common.policy.help_visible(w_, thief_);
+          return w_.common.policy.help_visible(w_, thief_) || (others_ != nullptr && others_->help_visible(w_));
         },
         [&] { return w_.common.interrupter.due(thief()); });
+    if (others_ != nullptr) others_->end_sleep(w_);
     marked.waiting = false;
     // Awake: no need to be woken. Fails when the task is done, which is as well. relaxed as [TS4].
     task_.state.compare_exchange_strong(word, marked.pack(), std::memory_order_relaxed, std::memory_order_relaxed);
@@ -81,6 +85,7 @@ class task_wait : public waiting_worker {
 
   task& task_;
   work_share* adopter_;
+  siblings* others_;
   std::uint64_t word_ = 0;  ///< the task's state, as it was seen last; and what follows from it:
   bool is_taken_ = false;
   lineage thief_{};
@@ -95,8 +100,8 @@ bool has_work(const work_share& share) noexcept {
   return f.next.load() != f.last.load();
 }
 
-join_result wait_for(worker& w, task& t, work_share* adopter) noexcept {
-  task_wait waiting(w, t, adopter);
+join_result wait_for(worker& w, task& t, work_share* adopter, siblings* others) noexcept {
+  task_wait waiting(w, t, adopter, others);
   wait_until_over(waiting, w.common.spin_ns);
   return waiting.result();
 }

@@ -142,6 +142,34 @@ void explore_group_exceptions(const options& chosen) {
   ran.check_all();
 }
 
+/// A task on the stack, taken by a thief or not, adds tasks to its own group; two that come late as well.
+void explore_growing(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(5);
+  payload results[5];
+  pool.run([&] {
+    task_group group;
+    const auto add = [&](std::size_t i, auto then) {
+      group.run([&, i, then] {
+        ran.ran(i);
+        results[i].store(1);
+        then();
+      });
+    };
+    const auto nothing = [] {};
+    add(0, [&] {
+      add(1, nothing);
+      add(2, [&] {
+        add(3, nothing);
+        add(4, nothing);
+      });
+    });
+    group.wait();
+    for (const auto& result : results) check(result.load() == 1, "a result got lost");
+  });
+  ran.check_all();
+}
+
 /// A group inside a task of a group, on whatever stack that runs.
 void explore_nested(const options& chosen) {
   scheduler pool(chosen);
@@ -340,6 +368,8 @@ void add_groups(scenario_list& to) {
                   [=] { explore_group(small(3, policy, "transitive"), 3); }});
     to.push_back({policy + "_group_detached", "tasks for a group on the heap",
                   [=] { explore_detached(small(3, policy, "transitive")); }});
+    to.push_back({policy + "_group_growing", "a group that a task of it fills",
+                  [=] { explore_growing(small(2, policy, "transitive")); }});
     to.push_back({policy + "_group_nested", "groups in tasks of groups",
                   [=] { explore_nested(small(2, policy, "transitive")); }});
     to.push_back({policy + "_group_locked_wait", "a wait under a lock that newer tasks want",

@@ -1,5 +1,6 @@
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -11,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filch/fork_join.hpp>
 #include <filch/task_group.hpp>
 
 #include "support.hpp"
@@ -415,6 +417,28 @@ TEST(task_group, two_in_turn_without_end_stay_parallel) {
   });
   EXPECT_EQ(tasks.first_not(1), tasks.size());
   EXPECT_LE(ran_at_once, rounds / 100);
+}
+
+// The task that adds it cannot run it, so its worker's queue is no place to leave it.
+TEST(task_group, who_waits_for_a_stolen_task_runs_what_that_adds_to_the_group) {
+  scheduler two({.workers = 2});
+  two.run([] {
+    std::atomic<bool> stolen = false;
+    std::atomic<bool> added_has_run = false;
+    bool in_time = false;
+    task_group group;
+    group.run([&] {
+      stolen = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the owner falls asleep
+      group.run([&] { added_has_run = true; });
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (!added_has_run && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      in_time = added_has_run;
+    });
+    while (!stolen) fork_join([] {}, [] {});  // answers whoever asks
+    group.wait();
+    EXPECT_TRUE(in_time);
+  });
 }
 
 TEST(task_group, a_full_stack_runs_tasks_at_once) {
