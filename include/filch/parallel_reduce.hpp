@@ -88,6 +88,14 @@ T reduce_node(tree_node node, std::uint64_t leaves, const Leaf& leaf, const Comb
   }
 }
 
+/// Makes the values of nodes, by a call through a pointer: one loop over nodes for all leaves of a type.
+template <class T>
+struct node_maker {
+  const void* of;
+  T (*make)(const void* of, std::uint64_t i);
+  T operator()(std::uint64_t i) const { return make(of, i); }
+};
+
 /// More leaves than workers share: they share nodes of the same tree.
 template <class T, class Leaf, class Combine>
 [[gnu::noinline]] T reduce_nodes(std::uint64_t leaves, const Leaf& leaf, const Combine& combine,
@@ -95,7 +103,9 @@ template <class T, class Leaf, class Combine>
   const std::uint64_t size = std::bit_ceil(leaves / most_leaves + 1);
   const std::optional<weight_sums> of_nodes = of_every(hints, size);
   const auto node = [&](std::uint64_t i) -> T { return reduce_node<T>({i * size, size}, leaves, leaf, combine); };
-  return reduce_shared<T>((leaves - 1) / size + 1, [&] { return node; }, combine, of_nodes ? &*of_nodes : nullptr);
+  const node_maker<T> nodes{
+      &node, [](const void* of, std::uint64_t i) -> T { return (*static_cast<const decltype(node)*>(of))(i); }};
+  return reduce_shared<T>((leaves - 1) / size + 1, [&] { return nodes; }, combine, of_nodes ? &*of_nodes : nullptr);
 }
 
 template <class T, class MakeLeaf, class Combine>

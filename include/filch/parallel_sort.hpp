@@ -32,6 +32,33 @@ void with_pointers(Iterator first, Iterator last, const Sort& sort) {
   }
 }
 
+/// Compares keys of elements; also by what is no object with a call operator, such as a pointer to a member.
+template <class Compare, class Key>
+struct key_order {
+  const Compare& less;
+  const Key& key;
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const {
+    return static_cast<bool>(std::invoke(less, std::invoke(key, a), std::invoke(key, b)));
+  }
+};
+
+/// An order of T's by their keys.
+template <class Compare, class Key, class T>
+concept order_of_keys = std::regular_invocable<const Key&, const T&> &&
+                        std::predicate<const Compare&, std::invoke_result_t<const Key&, const T&>,
+                                       std::invoke_result_t<const Key&, const T&>>;
+
+/// Calls sort(less) with an order of the elements themselves.
+template <class Compare, class Key, class Sort>
+void with_order(const Compare& less, const Key& key, const Sort& sort) {
+  if constexpr (std::is_same_v<Key, std::identity> && std::is_class_v<Compare>) {
+    sort(less);
+  } else {
+    sort(key_order<Compare, Key>{less, key});
+  }
+}
+
 }  // namespace detail
 
 /// Sorts [first, last). Elements that compare equal come in an order that is not theirs, but in every run the same.
@@ -40,18 +67,25 @@ void with_pointers(Iterator first, Iterator last, const Sort& sort) {
 /// range in ascending or descending order costs little more than looking at it, one with few elements out of place less
 /// than others.
 ///
-/// @param less  less(x, y): whether x comes before y; a strict weak ordering. Called by several threads at the same
-///              time. One that is no order, such as < of numbers with NaN, leaves the elements in some order.
+///     filch::parallel_sort(people, {}, &person::name);
+///
+/// @param less  less(x, y): whether the element with key x comes before that with y; a strict weak ordering. Called by
+///              several threads at the same time. One that is no order, such as < of numbers with NaN, leaves the
+///              elements in some order.
+/// @param key   key(element): what is compared, each time anew; a pointer to a member will do. Unless given, elements
+///              themselves.
 /// @throws what a comparison throws; all elements are then in the range, in some order.
 /// @par Complexity O(n log n) comparisons, also of adversarial input. No allocation.
 /// @par Thread safety any thread.
-template <detail::sortable_iterator Iterator, class Compare = std::less<>>
-  requires std::predicate<const Compare&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator>>
-void parallel_sort(Iterator first, Iterator last, const Compare& less = {}) {
-  detail::with_pointers(first, last, [&less](auto begin, auto end) {
-    if (begin == end) return;
-    detail::on_worker([&] {
-      if (!detail::sort_if_in_order<false>(begin, end, less)) detail::quick_sort(begin, end, less)();
+template <detail::sortable_iterator Iterator, class Compare = std::less<>, class Key = std::identity>
+  requires detail::order_of_keys<Compare, Key, std::iter_value_t<Iterator>>
+void parallel_sort(Iterator first, Iterator last, const Compare& less = {}, const Key& key = {}) {
+  detail::with_order(less, key, [&](const auto& before) {
+    detail::with_pointers(first, last, [&before](auto begin, auto end) {
+      if (begin == end) return;
+      detail::on_worker([&] {
+        if (!detail::sort_if_in_order<false>(begin, end, before)) detail::quick_sort(begin, end, before)();
+      });
     });
   });
 }
@@ -62,38 +96,42 @@ void parallel_sort(Iterator first, Iterator last, const Compare& less = {}) {
 /// looking at it, one that consists of long runs little more than merging them. Elements whose moves may throw are sorted by their places and
 /// exchanged at the end.
 ///
-/// @param less  as for parallel_sort.
+/// @param less, key  as for parallel_sort.
 /// @throws what a comparison throws, of several exceptions always the same; all elements are then in the range, in some
 ///         order. std::bad_alloc if there is no memory for the buffer; the range is then as it was.
 /// @par Complexity O(n log n) comparisons; memory for n elements, or n offsets.
 /// @par Thread safety any thread.
-template <detail::sortable_iterator Iterator, class Compare = std::less<>>
-  requires std::predicate<const Compare&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator>>
-void parallel_stable_sort(Iterator first, Iterator last, const Compare& less = {}) {
+template <detail::sortable_iterator Iterator, class Compare = std::less<>, class Key = std::identity>
+  requires detail::order_of_keys<Compare, Key, std::iter_value_t<Iterator>>
+void parallel_stable_sort(Iterator first, Iterator last, const Compare& less = {}, const Key& key = {}) {
   using value_type = std::iter_value_t<Iterator>;
-  detail::with_pointers(first, last, [&less](auto begin, auto end) {
-    if (begin == end) return;
-    detail::on_worker([&] {
-      if (detail::sort_if_in_order<true>(begin, end, less)) return;
-      if constexpr (std::is_nothrow_move_constructible_v<value_type> && std::is_nothrow_move_assignable_v<value_type>) {
-        detail::merge_sort(begin, end, less)();
-      } else {
-        detail::sort_by_places(begin, end, less);
-      }
+  constexpr bool moves =
+      std::is_nothrow_move_constructible_v<value_type> && std::is_nothrow_move_assignable_v<value_type>;
+  detail::with_order(less, key, [&](const auto& before) {
+    detail::with_pointers(first, last, [&before](auto begin, auto end) {
+      if (begin == end) return;
+      detail::on_worker([&] {
+        if (detail::sort_if_in_order<true>(begin, end, before)) return;
+        if constexpr (moves) {
+          detail::merge_sort(begin, end, before)();
+        } else {
+          detail::sort_by_places(begin, end, before);
+        }
+      });
     });
   });
 }
 
 /// The same for all elements of a container, an array, or a view.
-template <class Range, class Compare = std::less<>>
+template <class Range, class Compare = std::less<>, class Key = std::identity>
   requires detail::sortable_iterator<decltype(std::begin(std::declval<Range&>()))>
-void parallel_sort(Range&& range, const Compare& less = {}) {
-  parallel_sort(std::begin(range), std::end(range), less);
+void parallel_sort(Range&& range, const Compare& less = {}, const Key& key = {}) {
+  parallel_sort(std::begin(range), std::end(range), less, key);
 }
-template <class Range, class Compare = std::less<>>
+template <class Range, class Compare = std::less<>, class Key = std::identity>
   requires detail::sortable_iterator<decltype(std::begin(std::declval<Range&>()))>
-void parallel_stable_sort(Range&& range, const Compare& less = {}) {
-  parallel_stable_sort(std::begin(range), std::end(range), less);
+void parallel_stable_sort(Range&& range, const Compare& less = {}, const Key& key = {}) {
+  parallel_stable_sort(std::begin(range), std::end(range), less, key);
 }
 
 }  // namespace filch

@@ -118,6 +118,41 @@ TEST_P(sorts, strings_and_move_only_objects) {
   }
 }
 
+struct person {
+  std::string name;
+  int age = 0;
+  [[nodiscard]] bool is_younger(const person& than) const { return age < than.age; }
+  [[nodiscard]] std::size_t length() const { return name.size(); }
+};
+
+/// As those of std::ranges take them.
+TEST(sort_keys, members_of_elements) {
+  std::vector<person> people;
+  for (const long number : random_numbers(3000)) {
+    people.push_back({"name " + std::to_string(number % 1000), static_cast<int>(number % 77)});
+  }
+  const auto same = [&](const auto& sort, const auto& expected_sort) {
+    auto sorted = people;
+    auto expected = people;
+    sort(sorted);
+    expected_sort(expected);
+    return std::ranges::equal(sorted, expected,
+                              [](const person& a, const person& b) { return a.name == b.name && a.age == b.age; });
+  };
+  EXPECT_TRUE(same([](auto& all) { parallel_stable_sort(all, {}, &person::name); },
+                   [](auto& all) { std::ranges::stable_sort(all, {}, &person::name); }));
+  EXPECT_TRUE(same([](auto& all) { parallel_stable_sort(all.begin(), all.end(), std::greater<>(), &person::age); },
+                   [](auto& all) { std::ranges::stable_sort(all, std::greater<>(), &person::age); }));
+  EXPECT_TRUE(same([](auto& all) { parallel_stable_sort(all, {}, &person::length); },
+                   [](auto& all) { std::ranges::stable_sort(all, {}, &person::length); }));
+  EXPECT_TRUE(same([](auto& all) { parallel_stable_sort(all, &person::is_younger); },
+                   [](auto& all) { std::ranges::stable_sort(all, &person::is_younger); }));
+  parallel_sort(people, {}, [](const person& p) { return -p.age; });
+  EXPECT_TRUE(std::ranges::is_sorted(people, std::greater<>(), &person::age));
+  parallel_sort(people.begin(), people.end(), &person::is_younger);
+  EXPECT_TRUE(std::ranges::is_sorted(people, {}, &person::age));
+}
+
 /// Equal keys, different payloads; of several sizes and costs.
 struct small_record {
   std::uint32_t key;

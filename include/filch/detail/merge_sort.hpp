@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include <filch/detail/for_blocks.hpp>
 #include <filch/detail/merge.hpp>
 #include <filch/detail/order_check.hpp>
 #include <filch/detail/small_sort.hpp>
 #include <filch/fork_join.hpp>
-#include <filch/parallel_for.hpp>
 
 namespace filch::detail {
 
@@ -59,8 +59,9 @@ class merge_sort {
     while ((size_ >> levels) > leaf_until) levels += 2;
     const std::exception_ptr error = sort(0, size_, levels);
     if constexpr (!std::is_trivially_destructible_v<value_type>) {
-      filch::parallel_for(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(size_),
-                          [](value_type& moved_from) { std::destroy_at(std::addressof(moved_from)); });
+      for_blocks(size_, [this](std::uint64_t begin, std::uint64_t end) {
+        std::destroy(buffer_.begin() + begin, buffer_.begin() + end);
+      });
     }
     if (error) std::rethrow_exception(error);
   }

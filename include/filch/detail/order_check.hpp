@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
-#include <filch/blocked_range.hpp>
+#include <filch/detail/for_blocks.hpp>
 #include <filch/fork_join.hpp>
-#include <filch/parallel_for.hpp>
-#include <filch/parallel_reduce.hpp>
 
 namespace filch::detail {
 
@@ -28,10 +27,13 @@ bool all_neighbours(Iterator first, Iterator last, const Ordered& ordered) {
   const auto pairs = static_cast<std::uint64_t>(last - first - 1);
   const std::uint64_t few = std::min(pairs, looked_at_first);
   if (!holds(0, few)) return false;
-  return filch::parallel_reduce(
-      filch::blocked_range<std::uint64_t>(few, pairs), true,
-      [&](const auto& part, bool so_far) { return so_far && holds(part.begin(), part.end()); },
-      [](bool a, bool b) { return a && b; });
+  std::atomic<bool> all = true;
+  // relaxed: carries nothing else, and the loop's end orders the last look.
+  for_blocks(pairs - few, [&](std::uint64_t from, std::uint64_t to) {
+    if (all.load(std::memory_order_relaxed) && !holds(few + from, few + to))
+      all.store(false, std::memory_order_relaxed);
+  });
+  return all.load(std::memory_order_relaxed);
 }
 
 /// Reverses each group of equal elements of a range in descending order.
@@ -62,8 +64,11 @@ bool sort_if_in_order(Iterator first, Iterator last, const Compare& less) {
   if (!all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(x, y); })) return false;
   if constexpr (Stable) reverse_equals(first, last, less);
   using offset = std::iter_difference_t<Iterator>;
-  filch::parallel_for(offset{0}, (last - first) / 2,
-                      [first, last](offset i) { std::iter_swap(first + i, last - (i + 1)); });
+  for_blocks(static_cast<std::uint64_t>(last - first) / 2, [first, last](std::uint64_t from, std::uint64_t to) {
+    for (auto i = static_cast<offset>(from); i != static_cast<offset>(to); ++i) {
+      std::iter_swap(first + i, last - (i + 1));
+    }
+  });
   return true;
 }
 

@@ -19,8 +19,8 @@
 #include <iterator>
 #include <utility>
 
+#include <filch/detail/for_blocks.hpp>
 #include <filch/detail/small_sort.hpp>
-#include <filch/parallel_for.hpp>
 
 namespace filch::detail {
 
@@ -116,7 +116,7 @@ class shared_partition {
   }
 
   Iterator operator()() {
-    filch::parallel_for(std::uint64_t{0}, pairs_, [this](std::uint64_t i) { part(i); });
+    for_parts(pairs_, [this](std::uint64_t i, std::uint64_t /*end*/) { part(i); });
     std::uint64_t satisfy = 0;
     for (std::uint64_t i = 0; i != 2 * pairs_; ++i) satisfy += middle_[i] - begin_of(i);
     exchange_misplaced(satisfy);
@@ -126,8 +126,6 @@ class shared_partition {
  private:
   static constexpr std::uint64_t most_pairs = 128;
   static constexpr std::uint64_t least_block = 4096;
-  /// Misplaced elements that one task exchanges.
-  static constexpr std::uint64_t exchanged_at_once = 16384;
 
   [[nodiscard]] Iterator place(std::uint64_t offset) const {
     return first_ + static_cast<std::iter_difference_t<Iterator>>(offset);
@@ -162,10 +160,7 @@ class shared_partition {
       high.add(std::max(begin_of(i), satisfy), middle_[i]);
     }
     const std::uint64_t n = low.size();
-    filch::parallel_for(std::uint64_t{0}, (n + exchanged_at_once - 1) / exchanged_at_once, [&](std::uint64_t i) {
-      const std::uint64_t from = i * exchanged_at_once;
-      exchange(low, high, from, std::min(n - from, exchanged_at_once));
-    });
+    for_blocks(n, [&](std::uint64_t from, std::uint64_t to) { exchange(low, high, from, to - from); });
   }
   template <class List>
   void exchange(const List& low, const List& high, std::uint64_t from, std::uint64_t count) const {
