@@ -44,7 +44,7 @@
 
 namespace filch::places {
 
-/// What every place throws at the end of a finish_spmd in which a place had an exception: that of the lowest.
+/// What every place throws at the end of a finish_spmd or all_reduce in which a place had an exception: that of the lowest.
 class FILCH_API place_failed : public std::runtime_error {
  public:
   place_failed(int place, const std::string& what)
@@ -85,7 +85,8 @@ FILCH_API void failed() noexcept;
 
 /// Every place calls this, from main, in the same order, with what is to be done there; it returns, everywhere, when f and
 /// everything that was made in it has ended everywhere. May be called again, and not from inside of itself.
-/// @throws place_failed at all places, if one of them had an exception; std::logic_error when it is called by a task.
+/// @throws place_failed at all places, if one of them had an exception; std::logic_error when it is called by a task, or
+/// another place does something else, such as end its main function.
 template <class F>
 void finish_spmd(F&& f) {
   detail_spmd::begin();
@@ -191,8 +192,10 @@ FILCH_API void reduce(std::vector<std::byte>& value,
 }  // namespace detail_reduce
 
 /// Every place calls this, from main, outside of finish_spmd, in the same order: all values combined, in an order that
-/// depends on the number of places only. O(log places) messages one after the other.
-/// @throws std::logic_error when it is called elsewhere; what `combine` throws.
+/// depends on the number of places only. `combine` is called by one thread of this place at a time, which may be none of
+/// its workers: it makes no tasks. O(log places) messages one after the other.
+/// @throws std::logic_error when it is called elsewhere, or another place does something else; place_failed at all places,
+/// if `combine` has thrown at one of them, or their values differ in size.
 template <class T, class Combine>
   requires std::is_trivially_copyable_v<T>
 [[nodiscard]] T all_reduce(const T& value, Combine combine) {

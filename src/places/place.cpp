@@ -24,6 +24,13 @@ constexpr int most_messages = 64;
 /// Of the seeds that workers have, one that no worker has.
 constexpr std::uint64_t seed_of_place = 1U << 20;
 
+// What a place does that takes part in one, for note_unmatched().
+constexpr const char* in_finish = " calls finish_spmd";
+constexpr const char* in_reduction = " calls all_reduce or has ended its main function";
+constexpr const char* unmatched_remedy = "; all places call the same, in the same order";
+
+std::string wave_of(int other) { return "place " + std::to_string(other) + in_finish; }
+
 run_result run_record(task& t, run_by /*who*/) {
   auto& w = static_cast<worker&>(*self);
   w.home->core().place()->run_body(w, static_cast<task_record&>(t));
@@ -216,6 +223,7 @@ void place::handle(message&& m) {
   switch (m.kind) {
     case message_kind::tree_up:
     case message_kind::tree_down:
+      check_is_matched(m);
       return (m.channel == 0 ? waves_ : reductions_).handle(m);
     case message_kind::no_tasks:
       return protocol_->refused(m.from);
@@ -236,6 +244,31 @@ void place::handle(message&& m) {
   } else {
     handle_in_finish(m);
   }
+}
+
+// With the token. All places call finish_spmd and all_reduce in the same order, and end main after the same calls. A place that
+// has done otherwise would be waited for in vain. It is seen by a neighbour in the tree of places: by its number of the
+// finishes that it has begun, or because it takes part in what comes after what this place waits for.
+void place::check_is_matched(const message& m) {
+  if (m.kind != message_kind::tree_up) return;
+  if (m.channel == 0) {
+    if (reductions_.is_waiting()) note_unmatched(wave_of(m.from), in_reduction);
+  } else if (is_open_ && m.finish < finish_) {
+    note_unmatched(told(m.contents), in_finish);
+  }
+}
+
+void place::note_unmatched(const std::string& other, const char* own) {
+  unmatched_ = "filch: " + other + ", but place " + std::to_string(net_.place()) + own + unmatched_remedy;
+  tell_main();
+}
+
+void place::serve_until_over() {
+  pool_->core().serve(static_cast<worker&>(*self), is_over_);
+  lock_token();
+  const std::string unmatched = unmatched_;
+  give_token_back();
+  if (!unmatched.empty()) throw std::logic_error(unmatched);
 }
 
 void place::handle_in_finish(const message& m) {
@@ -316,8 +349,8 @@ void place::check_in_finish(const char* construct) const {
 
 void place::check_is_main(const char* construct) const {
   const auto& w = static_cast<const worker&>(*self);
-  if (w.number == 0 && w.is_in_root() && w.head.load() == w.base && w.scopes->innermost() == nullptr &&
-      !is_in_finish_.load(std::memory_order_relaxed)) {  // [PL4]
+  if (w.number == 0 && w.is_in_root() && w.head.load() == w.base && w.loops.innermost.load() == nullptr &&
+      w.scopes->innermost() == nullptr && !is_in_finish_.load(std::memory_order_relaxed)) {  // [PL4]
     return;
   }
   throw std::logic_error(std::string("filch: ") + construct +
@@ -339,6 +372,7 @@ void place::begin_finish() {
   lock_token();
   site_.finish = ++finish_;
   is_open_ = true;
+  if (const auto other = reductions_.early_contribution()) note_unmatched(told(other->contents), in_finish);
   std::deque<message> early;
   early.swap(early_);
   for (message& m : early) handle(std::move(m));
@@ -346,10 +380,16 @@ void place::begin_finish() {
 }
 
 void place::end_finish() {
-  auto& w = static_cast<worker&>(*self);
   counts_.ended(0);
   body_ended_.store(true, std::memory_order_relaxed);  // [PL5]
-  pool_->core().serve(w, is_over_);
+  try {
+    serve_until_over();
+  } catch (...) {
+    // The finish never ends, and tasks of it may still run.
+    static_cast<void>(tasks_.release());
+    static_cast<void>(spmd_.release());
+    throw;
+  }
   tasks_->wait();                                         // all have ended; what is left of them goes
   is_in_finish_.store(false, std::memory_order_relaxed);  // [PL4]
   lock_token();
@@ -367,15 +407,7 @@ void place::end_finish() {
   if (error) throw filch::places::place_failed(error->place, error->what);
 }
 
-void place::record_error() noexcept {
-  try {
-    throw;
-  } catch (const std::exception& e) {
-    record_error(e.what());
-  } catch (...) {
-    record_error("an exception that is no std::exception");
-  }
-}
+void place::record_error() noexcept { record_error(text_of_handled()); }
 
 void place::record_error(std::string what) noexcept {
   const std::lock_guard lock(error_mutex_);
@@ -502,16 +534,19 @@ void place::end_copy(void* job) {
   counts_.ended(workers_);
 }
 
-void place::reduce(std::vector<std::byte>& value, const tree::combine& add) {
-  check_is_main("all_reduce");
+std::vector<std::byte> place::reduce(reduction_of what, std::span<const std::byte> value, tree::combine add) {
+  check_is_main(what == reduction_of::all_reduce ? "all_reduce" : "the end of main");
   is_over_.store(false, std::memory_order_relaxed);  // [PL3]
   lock_token();
-  reductions_.contribute(value, add);
+  reductions_.contribute(contribution(what, net_.place(), value), combine_contributions(net_.place(), std::move(add)),
+                         finish_);
+  if (const auto other = waves_.early_contribution()) note_unmatched(wave_of(other->place), in_reduction);
   give_token_back();
-  pool_->core().serve(static_cast<worker&>(*self), is_over_);
+  serve_until_over();
   lock_token();
-  value = std::move(*reduced_);
+  const std::vector<std::byte> result = std::move(*reduced_);
   give_token_back();
+  return value_of(result);
 }
 
 }  // namespace filch::detail::places

@@ -22,6 +22,7 @@
 #include "places/export_rings.hpp"
 #include "places/network.hpp"
 #include "places/record_pools.hpp"
+#include "places/reduction.hpp"
 #include "places/steal_protocol.hpp"
 #include "places/termination.hpp"
 #include "places/tree.hpp"
@@ -65,7 +66,7 @@ class place final : public poller {
   void run_body(worker& by, task_record& r) noexcept;
   [[nodiscard]] filch::future<> copy(worker& by, int to, std::byte* to_address, int from, const std::byte* from_address,
                                      std::size_t bytes);
-  void reduce(std::vector<std::byte>& value, const tree::combine& add);
+  [[nodiscard]] std::vector<std::byte> reduce(reduction_of what, std::span<const std::byte> value, tree::combine add);
 
   // For whoever is about to look at the network.
 
@@ -81,6 +82,8 @@ class place final : public poller {
   void check_in_finish(const char* construct) const;
   void drop(task_record& r, const worker& by) noexcept;
   void check_is_main(const char* construct) const;
+  /// Serves until the collective operation is over that this place has begun.
+  void serve_until_over();
   void lock_token() noexcept;
   [[nodiscard]] bool try_lock_token() noexcept;
   void unlock_token() noexcept;
@@ -102,6 +105,8 @@ class place final : public poller {
   void copy_out(const message& m);
   void end_copy(void* job);
   void tell_main() noexcept;
+  void check_is_matched(const message& m);
+  void note_unmatched(const std::string& other, const char* own);
 
   network& net_;
   const std::size_t workers_;
@@ -121,6 +126,7 @@ class place final : public poller {
   std::uint32_t finish_ = 0;                       ///< number of the newest finish_spmd here
   bool is_open_ = false;                           ///< it has begun here, and is not over
   std::optional<std::vector<std::byte>> reduced_;
+  std::string unmatched_;      ///< another place takes part in another collective operation than this one
   std::deque<message> early_;  ///< of a finish that has not begun here
 
   // Of main.

@@ -101,8 +101,8 @@ int run_place(network& over, const filch::places::options& chosen, const std::fu
   return here.pool().run([&] {
     const int status = main();
     // Until all have come here, places may still owe each other answers.
-    std::vector<std::byte> nothing(1);
-    here.reduce(nothing, [](std::span<std::byte>, std::span<const std::byte>) {});
+    static_cast<void>(
+        here.reduce(reduction_of::end_of_main, {}, [](std::span<std::byte>, std::span<const std::byte>) {}));
     return status;
   });
 }
@@ -141,7 +141,7 @@ namespace detail_reduce {
 
 void reduce(std::vector<std::byte>& value,
             const std::function<void(std::span<std::byte>, std::span<const std::byte>)>& add) {
-  place::here("all_reduce").reduce(value, add);
+  value = place::here("all_reduce").reduce(detail::places::reduction_of::all_reduce, value, add);
 }
 
 }  // namespace detail_reduce

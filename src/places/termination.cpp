@@ -1,9 +1,6 @@
 #include "places/termination.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
-#include <limits>
 #include <span>
 
 namespace filch::detail::places {
@@ -12,8 +9,7 @@ namespace {
 /// What a wave carries.
 struct tally {
   std::uint64_t count = 0;
-  int failed = std::numeric_limits<int>::max();  ///< the lowest place with an error
-  std::array<char, 500> what{};
+  carried_error error{};
 };
 
 std::vector<std::byte> to_bytes(const tally& t) {
@@ -31,10 +27,7 @@ void add(std::span<std::byte> first, std::span<const std::byte> second) {
   tally sum = from_bytes(first);
   const tally more = from_bytes(second);
   sum.count += more.count;
-  if (more.failed < sum.failed) {
-    sum.failed = more.failed;
-    sum.what = more.what;
-  }
+  sum.error.add(more.error);
   std::memcpy(first.data(), &sum, sizeof sum);
 }
 
@@ -60,10 +53,7 @@ bool termination::step(bool is_idle, const std::function<std::optional<place_err
     if (!ended) return false;
     ended_ = from_bytes(*ended).count;
     tally made{.count = counts_.all_made()};
-    if (const auto error = own()) {
-      made.failed = error->place;
-      std::copy_n(error->what.data(), std::min(error->what.size(), made.what.size() - 1), made.what.data());
-    }
+    if (const auto error = own()) made.error.set(*error);
     waves_.contribute(to_bytes(made), add);
     phase_ = phase::made_counted;
   }
@@ -72,8 +62,7 @@ bool termination::step(bool is_idle, const std::function<std::optional<place_err
   phase_ = phase::working;
   const tally made = from_bytes(*result);
   if (made.count != ended_) return false;
-  error_.reset();
-  if (made.failed != std::numeric_limits<int>::max()) error_ = place_error{made.failed, made.what.data()};
+  error_ = made.error.get();
   return true;
 }
 

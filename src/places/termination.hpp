@@ -9,10 +9,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include <filch/platform/memory.hpp>
 
+#include "places/carried_error.hpp"
 #include "places/tree.hpp"
 
 namespace filch::detail::places {
@@ -42,12 +42,6 @@ class task_counts {
 
   std::size_t writers_;
   std::unique_ptr<counts[]> each_;
-};
-
-/// An error of a place that ends its part of a finish with an exception.
-struct place_error {
-  int place;
-  std::string what;
 };
 
 class termination {

@@ -25,19 +25,28 @@ class tree {
   /// `channel`: this tree's number, the same at all places.
   tree(network& over, std::uint8_t channel) noexcept : net_(over), channel_(channel) {}
 
-  /// What this place has for the next operation. `by` is the same at all places.
-  void contribute(std::vector<std::byte> own, combine by);
+  /// What this place has for the next operation. `by` is the same at all places. `finish`: the message's.
+  void contribute(std::vector<std::byte> own, combine by, std::uint32_t finish = 0);
   /// A message of this tree's channel.
   void handle(const message& m);
   /// The result of the last contribution, once.
   [[nodiscard]] std::optional<std::vector<std::byte>> result();
 
+  /// This place has contributed, and the result has not come.
+  [[nodiscard]] bool is_waiting() const noexcept { return is_waiting_; }
+  /// A contribution to an operation to which this place has not contributed.
+  struct early {
+    int place;
+    std::span<const std::byte> contents;
+  };
+  [[nodiscard]] std::optional<early> early_contribution() const noexcept;
+
  private:
   [[nodiscard]] int child(int which) const noexcept { return 2 * net_.place() + 1 + which; }
   [[nodiscard]] int children() const noexcept;
   void pass_on_if_complete();
-  void send(int to, message_kind kind, std::span<const std::byte> contents);
-  void finish(std::span<const std::byte> result);
+  void send(int to, message_kind kind, std::span<const std::byte> contents, std::uint32_t of_finish = 0);
+  void end(std::span<const std::byte> result);
 
   network& net_;
   const std::uint8_t channel_;
@@ -46,6 +55,9 @@ class tree {
   std::vector<std::byte> sum_;
   std::array<std::vector<std::byte>, 2> from_children_;  ///< combined in the order of places, whoever comes first
   int came_ = 0;
+  int newest_ = -1;  ///< the child that came last
+  std::uint32_t finish_ = 0;
+  bool is_waiting_ = false;
   std::optional<std::vector<std::byte>> result_;
 };
 

@@ -2,7 +2,8 @@
 //
 //   places_program check [rma]   the network and the load boards; prints "checked by P places" at place 0
 //   places_program end HOW       through places::run(); the last place ends as HOW says: returns, throws, exits, exits_3,
-//                                is_killed. Place 0 prints "after the last barrier" when run() has returned.
+//                                is_killed, or takes no part in what the others do: is_missing_in_finish, is_missing_in_reduction,
+//                                is_alone_in_finish, is_alone_in_reduction. Place 0 prints "after the last barrier" when run() has returned.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -340,7 +341,14 @@ int end_as(std::string_view how) {
     std::printf("%d places, MPI is %s\n", places, started != 0 ? "running" : "not running");
     std::fflush(stdout);
   }
-  if (place != places - 1 || how == "returns") return 0;
+  const bool is_last = place == places - 1;
+  if (how == "is_missing_in_finish" ? !is_last : how == "is_alone_in_finish" && is_last) {
+    filch::places::finish_spmd([] { filch::places::async_any([] {}); });
+  }
+  if (how == "is_missing_in_reduction" ? !is_last : how == "is_alone_in_reduction" && is_last) {
+    static_cast<void>(filch::places::all_reduce(1, std::plus<>()));
+  }
+  if (!is_last || how == "returns" || how.starts_with("is_alone_in") || how.starts_with("is_missing_in")) return 0;
   // The others are waiting by then.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (how == "throws") throw std::runtime_error("has thrown on purpose");

@@ -112,6 +112,19 @@ def fails(mpirun, program):
     # Nobody but the launcher is left to say it: Open MPI's names the place, MPICH's the process.
     expect(f"rank {last}" in job.err or "signal 9" in job.out, "the launcher says who was killed", job)
 
+    for how, *words in [
+        ("is_missing_in_finish", "place 3 has ended its main function, but place 1 calls finish_spmd"),
+        ("is_alone_in_finish", "place 3 calls finish_spmd, but place 1", "has ended its main function"),
+        ("is_missing_in_reduction", "has ended its main function", "calls all_reduce with a value of 4 bytes"),
+        ("is_alone_in_reduction", "has ended its main function", "calls all_reduce with a value of 4 bytes"),
+    ]:
+        job = Job(*command, how)
+        expect(job.status != 0, "the exit status is not 0", job)
+        expect(job.own_lines, "filch says what is wrong", job)
+        for word in words:
+            expect(word in job.own_lines[0], f"it says '{word}'", job)
+        expect(FINAL_LINE not in job.out, "no place has got past the last barrier", job)
+
     Job(*command, "returns", FILCH_PLACES_BOARD="blackboard").expect_refused("FILCH_PLACES_BOARD='blackboard'", "shared, rma or messages")
 
 

@@ -241,6 +241,54 @@ TEST_P(everywhere, the_lowest_failing_place_is_named) {
   EXPECT_EQ(right, 2 * GetParam().places);
 }
 
+TEST_P(everywhere, a_combine_that_throws_fails_at_all_places) {
+  std::atomic<int> failed{0};
+  run_places(GetParam(), [&] {
+    for (int round = 0; round < 2; ++round) {
+      try {
+        static_cast<void>(places::all_reduce(1, [](int, int) -> int { throw std::runtime_error("no sum"); }));
+      } catch (const places::place_failed& e) {
+        if (std::string(e.what()).find(": no sum") != std::string::npos) ++failed;
+      }
+      EXPECT_EQ(places::all_reduce(1, std::plus<>()), places::count());  // forgotten
+    }
+  });
+  EXPECT_EQ(failed, GetParam().places == 1 ? 0 : 2 * GetParam().places);
+}
+
+TEST_P(everywhere, reductions_that_do_not_fit_together_fail_at_all_places) {
+  std::atomic<int> failed{0};
+  run_places(GetParam(), [&] {
+    if (places::count() == 1) return;
+    try {
+      if (places::here() == 0) {
+        static_cast<void>(places::all_reduce(1.0, std::plus<>()));
+      } else {
+        static_cast<void>(
+            places::all_reduce(std::array<long, 9>{}, [](const auto& a, const auto& /*b*/) { return a; }));
+      }
+    } catch (const places::place_failed& e) {
+      const std::string what = e.what();
+      if (what.find(" 8 bytes") != std::string::npos && what.find(" 72 bytes") != std::string::npos) ++failed;
+    }
+  });
+  EXPECT_EQ(failed, GetParam().places == 1 ? 0 : GetParam().places);
+}
+
+TEST_P(everywhere, collective_operations_are_refused_in_a_loop) {
+  run_places(GetParam(), [&] {
+    std::atomic<int> refused{0};
+    parallel_for(0, 64, [&](int /*i*/) {
+      try {
+        places::finish_spmd([] {});
+      } catch (const std::logic_error&) {
+        ++refused;
+      }
+    });
+    EXPECT_EQ(refused, 64);
+  });
+}
+
 TEST_P(everywhere, phases_are_in_step) {
   std::atomic<int> wrong{0};
   run_places(GetParam(), [&] {

@@ -1,4 +1,3 @@
-#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -8,6 +7,7 @@
 #include <filch/detail/run_place.hpp>
 #include <filch/places.hpp>
 
+#include "places/carried_error.hpp"
 #include "places/mpi/failure.hpp"
 #include "places/mpi/launch.hpp"
 #include "places/mpi/mpi_network.hpp"
@@ -29,10 +29,12 @@ int run_launched(const launch& by, int argc, char** argv, const options& how,
     const int result = run_place(to_others, how, [&] { return main(argc, argv); });
     to_others.finish();
     return result;
-  } catch (const std::exception& e) {
-    abort_job(all.place(), std::string(": ") + e.what());
+  } catch (const place_failed& e) {
+    // All places throw it, and its text names the place that failed.
+    const std::size_t name = ("filch: place " + std::to_string(e.place())).size();
+    abort_job(e.place(), e.what() + name);
   } catch (...) {
-    abort_job(all.place(), ": an exception that is no std::exception has left main");
+    abort_job(all.place(), ": " + text_of_handled());
   }
 }
 
