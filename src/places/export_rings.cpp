@@ -17,13 +17,19 @@ task_record* take_oldest(deque::ring_deque<task_record>& from) noexcept {
 
 }  // namespace
 
-export_rings::export_rings(int workers, std::function<void()> look) : look_(std::move(look)) {
+export_rings::export_rings(int workers, std::function<void()> look, std::function<void()> offered)
+    : look_(std::move(look)), offered_(std::move(offered)) {
   for (int i = 0; i < workers; ++i) rings_.push_back(std::make_unique<ring>());
 }
 
 void export_rings::push(worker& w, task_record& r) {
   rings_[w.number]->push(&r);
   w.common.sleepers.offered(w);
+}
+
+void export_rings::add(ring& to, task_record& r) {
+  to.push(&r);
+  offered_();
 }
 
 task_record* export_rings::take_own(const worker& w) noexcept {

@@ -22,15 +22,16 @@ namespace filch::detail::places {
 
 class export_rings final : public work_source {
  public:
-  /// `look`: what a worker does between two tasks. @throws std::bad_alloc, as those that push.
-  export_rings(int workers, std::function<void()> look);
+  /// `look`: what a worker does between two tasks. `offered`: tells idle workers that something has come from outside.
+  /// @throws std::bad_alloc, as those that push.
+  export_rings(int workers, std::function<void()> look, std::function<void()> offered);
 
   void push(worker& w, task_record& r);
   bool acquire(worker& w) noexcept override;
   [[nodiscard]] bool work_visible() const noexcept override;
 
-  void arrived(task_record& r) { arrivals_.push(&r); }
-  void arrived_to_stay(task_record& r) { staying_.push(&r); }
+  void arrived(task_record& r) { add(arrivals_, r); }
+  void arrived_to_stay(task_record& r) { add(staying_, r); }
   /// The oldest task of some ring; null: none was found.
   [[nodiscard]] task_record* take_for_others() noexcept;
   /// Tasks that other places could have. A hint.
@@ -39,10 +40,12 @@ class export_rings final : public work_source {
  private:
   using ring = deque::ring_deque<task_record>;
 
+  void add(ring& to, task_record& r);
   [[nodiscard]] task_record* take_own(const worker& w) noexcept;
   [[nodiscard]] task_record* take_any(worker& w) noexcept;
 
   const std::function<void()> look_;
+  const std::function<void()> offered_;
   std::vector<std::unique_ptr<ring>> rings_;
   ring arrivals_;
   ring staying_;

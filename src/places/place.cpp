@@ -47,10 +47,12 @@ struct copy_job {
 place::place(network& over, const filch::places::options& chosen)
     : net_(over),
       workers_(static_cast<std::size_t>(workers_of(chosen, over.sharers()))),
-      rings_(static_cast<int>(workers_),
-             [this] {
-               if (!watcher_->is_dedicated() && watcher_->is_look_due()) look(false);
-             }),
+      rings_(
+          static_cast<int>(workers_),
+          [this] {
+            if (!watcher_->is_dedicated() && watcher_->is_look_due()) look(false);
+          },
+          [this] { pool_->core().idle().offered(); }),
       records_(workers_),
       counts_(workers_ + 1),
       waves_(over, 0),
@@ -329,7 +331,6 @@ void place::take_in(const message& m) {
     site_.counted.tasks_stolen += static_cast<std::uint64_t>(tasks);
     protocol_->tasks_came(m.from);
   }
-  pool_->core().idle().offered();
 }
 
 // Constructs.

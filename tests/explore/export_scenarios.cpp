@@ -1,4 +1,5 @@
 // What a place has inside: export rings, records of tasks, and tasks that are held until futures are ready.
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -38,7 +39,8 @@ run_result run_ring_task(task& t, run_by /*who*/) {
 class ring_pool {
  public:
   ring_pool(int workers, std::size_t tasks, std::function<void(int)> ran)
-      : rings(workers, [] {}),
+      : rings(
+            workers, [] {}, [this] { pool.core().idle().offered(); }),
         pool(small(workers, "lace", "transitive"), place_hooks{.of = nullptr, .tasks = &rings, .network = nullptr}),
         tasks_(tasks) {
     for (ring_task& each : tasks_) each.ran = ran;
@@ -90,7 +92,6 @@ void explore_rings(int workers, std::size_t pushed, std::size_t arriving) {
                    } else {
                      all.rings.arrived(all.task(i));
                    }
-                   all.pool.core().idle().offered();
                    if (task_record* const r = all.rings.take_for_others())
                      run(static_cast<ring_task*>(r)->number.load());
                    static_cast<void>(all.rings.tasks());
@@ -121,7 +122,6 @@ void explore_arrivals_wake(bool stay) {
     } else {
       all.rings.arrived(all.task(i));
     }
-    all.pool.core().idle().offered();
   }
   while (begun.load(std::memory_order_acquire) < 2) platform::pause();
 }
@@ -160,25 +160,37 @@ struct value {
   payload of;
 };
 
-/// A task that waits for two futures, which two threads make ready: the group is not over before.
+/// A task that waits for two futures, which two threads make ready: the group is not over before. It sees what they did
+/// before, whether it asks for the values or not.
 void explore_held(const options& chosen) {
   scheduler pool(chosen);
   std::vector<promise<value>> makers(2);
   payload sum(0);
+  std::array<payload, 2> before{};
   const auto first = makers[0].get_future();
   const auto second = makers[1].get_future();
-  in_parallel(
-      {[&] {
-         pool.run([&] {
-           const auto group = std::make_unique<task_group>();
-           auto& held = held_tasks::hold(*group, [&] { sum.store(first.get().of.load() + second.get().of.load()); });
-           const std::vector<future_base*> all{future_access::state(first).get(), future_access::state(second).get()};
-           detail::places::awaiting::await(held, all);
-           group->wait();
-           check(sum.load() == 3, "a value got lost");
-         });
-       },
-       [&] { makers[0].put(1); }, [&] { makers[1].put(2); }});
+  in_parallel({[&] {
+                 pool.run([&] {
+                   const auto group = std::make_unique<task_group>();
+                   auto& held = held_tasks::hold(*group, [&] {
+                     check(before[0].load() == 3 && before[1].load() == 4, "what came before a value got lost");
+                     sum.store(first.get().of.load() + second.get().of.load());
+                   });
+                   const std::vector<future_base*> all{future_access::state(first).get(),
+                                                       future_access::state(second).get()};
+                   detail::places::awaiting::await(held, all);
+                   group->wait();
+                   check(sum.load() == 3, "a value got lost");
+                 });
+               },
+               [&] {
+                 before[0].store(3);
+                 makers[0].put(1);
+               },
+               [&] {
+                 before[1].store(4);
+                 makers[1].put(2);
+               }});
 }
 
 /// Several tasks wait for one future.

@@ -20,7 +20,12 @@
 namespace filch::explore {
 namespace {
 
-/// A task that cannot travel, which shows when it is to be written.
+/// Works for as long as it takes others to have a look.
+void linger() {
+  for (int i = 0; i < 3; ++i) platform::pause();
+}
+
+/// A task that cannot travel, which shows when it has been written for a while.
 struct stubborn {
   std::function<void()> f;
   void operator()() const { f(); }
@@ -32,6 +37,7 @@ struct stubborn {
 template <>
 struct filch::places::closure_codec<filch::explore::stubborn> {
   static void write(const explore::stubborn& /*f*/, std::vector<std::byte>& /*to*/) {
+    explore::linger();
     throw std::runtime_error("this task stays");
   }
   static explore::stubborn read(std::span<const std::byte> /*from*/) { return {}; }
@@ -98,11 +104,6 @@ class deeds {
   account ran_;
   std::vector<payload> done_;
 };
-
-/// Works for as long as it takes others to have a look.
-void linger() {
-  for (int i = 0; i < 3; ++i) platform::pause();
-}
 
 /// A flag that is waited for without a word: whoever is to set it must come by itself.
 class signal {

@@ -452,7 +452,7 @@ TEST(places_baseline, refuses_while_a_worker_is_idle) {
   memory_hub hub(2);
   const auto victims = hub.connect(0);
   const auto thiefs = hub.connect(1);
-  export_rings rings(1, [] {});
+  export_rings rings(1, [] {}, [] {});
   record_pools records(1);
   int idle = 1;
   steal_site site(
