@@ -55,7 +55,8 @@ class worker;
 ///
 /// Thread safety: `run` and `cancel` may be called by any thread and by tasks of the group itself, also while another
 /// thread is in `wait`. `wait` is for whoever constructed the group, or, when the group does not lie on the C++ stack
-/// of a task, for anybody but its own tasks. To construct, run and wait in one function is usual and the fastest.
+/// of a task, for anybody but its own tasks. To construct, run and wait in one function is usual and the fastest. A group
+/// belongs to the scheduler in which it first has tasks, and ends before that does.
 class FILCH_API task_group {
  public:
   task_group() noexcept { choose_owner(); }

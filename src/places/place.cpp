@@ -386,9 +386,11 @@ void place::end_finish() {
   try {
     serve_until_over();
   } catch (...) {
-    // The finish never ends, and tasks of it may still run.
-    static_cast<void>(tasks_.release());
-    static_cast<void>(spmd_.release());
+    // The finish never ends, and tasks of it may still run, which have these.
+    const task_group* const group = tasks_.release();
+    const scope* const of_tasks = spmd_.release();
+    static_cast<void>(group);
+    static_cast<void>(of_tasks);
     throw;
   }
   tasks_->wait();                                         // all have ended; what is left of them goes

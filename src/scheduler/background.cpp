@@ -27,7 +27,8 @@ void background_link::await_users() noexcept {
 }
 
 void background_link::leave() noexcept {
-  // [BL2] release: what it did with the scheduler, for who ends that.
+  // [BL2] release: what it did with the scheduler, for who ends that. No exploration catches this: what it touches last are
+  // atomic objects, and nobody looks whether an object's end comes after all that was done with it.
   if (users_.fetch_sub(one_user, std::memory_order_release) == one_user + is_cut) parker_.unpark();
 }
 

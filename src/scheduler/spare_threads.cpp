@@ -33,7 +33,8 @@ void spare_thread::end() noexcept {
 }
 
 void spare_thread::stop() noexcept {
-  // [SP4] release: that it was begun for the last time, [SP1], which the lock of all has brought here.
+  // [SP4] release: that it was begun for the last time, [SP1], which the lock of all has brought here. No exploration
+  // catches this: the thread would have to miss a store that was there long before.
   stopping_.store(true, std::memory_order_release);
   parker_.unpark();
   thread_.join();

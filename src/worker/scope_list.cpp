@@ -18,7 +18,8 @@ void scope_list::begin(const slot* from, std::uint64_t newest_number, void* scop
   entries_[depth].from.store(from, std::memory_order_relaxed);
   entries_[depth].number.store(newest_number, std::memory_order_relaxed);
   entries_[depth].scope.store(scope, std::memory_order_relaxed);
-  // [SC2] release: a thief that sees the count sees an entry that was written for that place.
+  // [SC2] release: a thief that sees the count sees an entry that was written for that place. No exploration catches this:
+  // without it a thief may see what was there before, which it nearly always can tell.
   depth_.store(depth + 1, std::memory_order_release);
 }
 

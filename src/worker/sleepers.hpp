@@ -69,8 +69,8 @@ class sleepers {
   void end_warm() noexcept { warm_.fetch_sub(1, std::memory_order_relaxed); }  // who sees it late sleeps late
   /// Of a worker that has announced its sleep, or says that it dozes.
   [[nodiscard]] bool is_warm() const noexcept {
-    // [KW1] seq_cst: after [SL3] and [AT4]; pairs with the other one: who is not seen by the one who wakes sees this. No
-    // exploration catches it: it would cost a wake-up later, and no more.
+    // [KW1] seq_cst: after [SL3] and [AT4]; pairs with the other one: who is not seen by the one who wakes sees this.
+    // No exploration catches it: it would cost a wake-up later, and no more.
     return warm_.load(std::memory_order_seq_cst) != 0;
   }
 

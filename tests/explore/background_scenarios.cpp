@@ -45,6 +45,25 @@ void explore_left_behind(const options& chosen) {
   ran.check_all();
 }
 
+/// The same, and one of the tasks blocks until the other has run.
+void explore_left_blocked(const options& chosen) {
+  account ran(2);
+  promise<> opened;
+  const future<> open = opened.get_future();
+  {
+    scheduler pool(chosen);
+    static_cast<void>(pool.submit([&] {
+      open.wait();
+      ran.ran(0);
+    }));
+    static_cast<void>(pool.submit([&] {
+      opened.put();
+      ran.ran(1);
+    }));
+  }
+  ran.check_all();
+}
+
 /// A promise is kept by another thread while its future gets a continuation, is waited for, and both are waited for by all.
 void explore_promise(const options& chosen) {
   scheduler pool(chosen);
@@ -63,6 +82,28 @@ void explore_promise(const options& chosen) {
                  given.put(2);
                }});
   check(value.get() == 2, "the value got lost");
+}
+
+/// Two threads keep a promise each; a continuation waits for both, and sees what either did before.
+void explore_both(const options& chosen) {
+  scheduler pool(chosen);
+  payload before_one;
+  payload before_other;
+  promise<> one;
+  promise<> other;
+  future<int> sum;
+  pool.run([&] {
+    sum = when_all(one.get_future(), other.get_future()).then([&] { return before_one.load() + before_other.load(); });
+  });
+  in_parallel({[&] { check(sum.get() == 3, "what came before a promise got lost"); },
+               [&] {
+                 before_one.store(1);
+                 one.put();
+               },
+               [&] {
+                 before_other.store(2);
+                 other.put();
+               }});
 }
 
 /// A continuation begins as its scheduler ends: it runs, or has an error.
@@ -98,22 +139,73 @@ void explore_blocked(const options& chosen) {
   });
 }
 
-/// Each task waits for one that only another worker, or a spare thread, can run.
+/// A task waits for one that only another worker, or a spare thread, can run. Twice: the thread is the same.
 void explore_blocked_tasks(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(4);
+  pool.run([&] {
+    for (std::size_t round = 0; round < 2; ++round) {
+      promise<int> made;
+      const future<int> value = made.get_future();
+      fork_join(
+          [&] {
+            ran.ran(2 * round);
+            check(value.get() == 7, "another value");
+          },
+          [&] {
+            ran.ran(2 * round + 1);
+            made.put(7);
+          });
+    }
+  });
+  ran.check_all();
+}
+
+/// A diamond whose tasks leave values for those after them; three times, the second time with a task that throws.
+void explore_graph(const options& chosen) {
+  scheduler pool(chosen);
+  task_graph graph;
+  payload begun;
+  payload of_left;
+  payload of_right;
+  payload ends;
+  ends.store(0);
+  int round = 0;
+  const auto first = graph.add([&] { begun.store(round); });
+  const auto left = graph.add([&] { of_left.store(begun.load() + 1); }, {first});
+  const auto right = graph.add(
+      [&] {
+        of_right.store(begun.load() + 2);
+        if (round == 1) throw round;
+      },
+      {first});
+  graph.add(
+      [&] {
+        check(of_left.load() == round + 1 && of_right.load() == round + 2, "a value got lost");
+        ends.store(ends.load() + 1);
+      },
+      {left, right});
+  pool.run([&] {
+    for (; round < 3; ++round) {
+      bool failed = false;
+      try {
+        graph.run();
+      } catch (int /*of_right*/) {
+        failed = true;
+      }
+      check(failed == (round == 1), "an exception got lost, or was made");
+      check(ends.load() == (round < 2 ? 1 : 2), "the last task ran too often, or not at all");
+    }
+  });
+}
+
+/// Workers are kept awake while there is something to do.
+void explore_warm(const options& chosen) {
   scheduler pool(chosen);
   account ran(2);
   pool.run([&] {
-    promise<int> made;
-    const future<int> value = made.get_future();
-    fork_join(
-        [&] {
-          ran.ran(0);
-          check(value.get() == 7, "another value");
-        },
-        [&] {
-          ran.ran(1);
-          made.put(7);
-        });
+    const keep_warm here(pool);
+    fork_join([&] { ran.ran(0); }, [&] { ran.ran(1); });
   });
   ran.check_all();
 }
@@ -127,14 +219,24 @@ void add_background(scenario_list& to) {
       {"submit_receiver", "the same, private deques", [] { explore_submit(small(2, "receiver", "transitive")); }});
   to.push_back({"left_behind", "submitted tasks, and the scheduler ends",
                 [] { explore_left_behind(small(2, "lace", "transitive")); }});
+  to.push_back({"left_blocked", "the same, and one blocks until the other has run",
+                [] { explore_left_blocked(small(1, "lace", "transitive")); }});
+  to.push_back(
+      {"left_blocked_two", "the same, another worker", [] { explore_left_blocked(small(2, "lace", "transitive")); }});
   to.push_back(
       {"promise", "a continuation, and the wait for all", [] { explore_promise(small(2, "lace", "transitive")); }});
+  to.push_back({"both_promises", "a continuation of two futures of two threads",
+                [] { explore_both(small(1, "lace", "transitive")); }});
   to.push_back({"late_promise", "a promise is kept as the scheduler ends",
                 [] { explore_late_promise(small(2, "lace", "transitive")); }});
   to.push_back({"blocked", "a worker waits for a promise", [] { explore_blocked(small(1, "lace", "transitive")); }});
   to.push_back({"blocked_two", "the same, another worker", [] { explore_blocked(small(2, "lace", "transitive")); }});
   to.push_back({"blocked_branch", "a branch waits for its sibling",
                 [] { explore_blocked_tasks(small(1, "lace", "transitive")); }});
+  to.push_back({"task_graph", "a diamond, run again after it has failed",
+                [] { explore_graph(small(2, "lace", "transitive")); }});
+  to.push_back(
+      {"kept_warm", "a fork while nobody may fall asleep", [] { explore_warm(small(2, "lace", "transitive")); }});
 }
 
 }  // namespace filch::explore

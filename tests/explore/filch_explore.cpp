@@ -150,6 +150,8 @@ int run(int argc, char** argv) {
   app.add_flag("--list", list, "show the scenarios");
   app.add_option("--mutations", table, "weaken every memory order, one at a time, and write a table of who noticed");
   app.add_option("--tag", tags, "with --mutations: only these")->delimiter(',');
+  std::string table_to_check;
+  app.add_option("--check-mutations", table_to_check, "see whether a table has a row for every memory order");
   app.add_option("--plant", plant, "damage the program in a known way: " + planted_names());
   try {
     app.parse(argc, argv);
@@ -166,6 +168,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (!plant.empty()) return explore_planted(plant, how);
+  if (!table_to_check.empty()) return check_mutations(chosen, table_to_check);
   if (!table.empty()) return explore_mutations(chosen, how, table, tags);
   if (const char* const seed = std::getenv("FILCH_VM_SEED")) return repeat_all(chosen, seed);
   return explore_all(chosen, how);

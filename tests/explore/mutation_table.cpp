@@ -2,12 +2,10 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <stdexcept>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace filch::explore {
@@ -18,12 +16,6 @@ using namespace std::string_view_literals;
 constexpr std::array columns{&table_row::tag,      &table_row::where,      &table_row::operation, &table_row::order,
                              &table_row::weakened, &table_row::noticed_by, &table_row::how};
 constexpr std::array titles{"tag"sv, "where"sv, "operation"sv, "order"sv, "weakened to"sv, "noticed by"sv, "how"sv};
-
-/// The file, and the line as a number.
-auto place_of(const table_row& row) {
-  const std::size_t colon = row.where.rfind(':');
-  return std::pair(row.where.substr(0, colon), std::strtoul(row.where.c_str() + colon + 1, nullptr, 10));
-}
 
 }  // namespace
 
@@ -39,15 +31,15 @@ std::vector<table_row> read_table(const std::string& file) {
       if (end != std::string::npos) row.*column = line.substr(from, end - from);
       from = end == std::string::npos || end + 3 > line.size() ? std::string::npos : end + 3;
     }
-    if (row.where.find(':') != std::string::npos) rows.push_back(std::move(row));
+    if (row.where.find('/') != std::string::npos) rows.push_back(std::move(row));
   }
   return rows;
 }
 
 void write_table(const std::vector<table_row>& rows, double seconds, const std::string& file) {
-  // Those of one place stay in their order.
-  std::multimap<decltype(place_of(rows[0])), const table_row*> by_place;
-  for (const table_row& row : rows) by_place.emplace(place_of(row), &row);
+  // Those of one file stay in their order.
+  std::multimap<std::string_view, const table_row*> by_file;
+  for (const table_row& row : rows) by_file.emplace(row.where, &row);
   std::ofstream out(file);
   out << "# What happens when a memory order is weakened\n\n"
          "Made by `filch_explore --mutations`; not to be edited. Each memory order of the scheduler that is stronger "
@@ -58,7 +50,7 @@ void write_table(const std::vector<table_row>& rows, double seconds, const std::
   out << "|\n";
   for (std::size_t i = 0; i < titles.size(); ++i) out << "|---";
   out << "|\n";
-  for (const auto& [place, row] : by_place) {
+  for (const auto& [name, row] : by_file) {
     for (std::string table_row::* const column : columns) out << "| " << row->*column << ' ';
     out << "|\n";
   }

@@ -21,6 +21,10 @@ namespace filch::explore {
 int explore_mutations(const scenario_list& chosen, const plan& how, const std::string& file,
                       const std::vector<std::string>& only);
 
+/// Says which operations of the scenarios have no row in the table, and which rows have no operation any more.
+/// @returns 1 if there are any, else 0.
+int check_mutations(const scenario_list& chosen, const std::string& file);
+
 /// Explores the program with one of a few damages that have names. Succeeds (0) when that fails.
 /// @throws std::invalid_argument for an unknown name.
 int explore_planted(const std::string& name, const plan& how);

@@ -44,6 +44,12 @@ std::string tags::at(const platform::vm::site_key& where) {
   return {};
 }
 
+bool tags::is_in(const std::string& tag, const std::string& file) {
+  const auto& lines = text_of(source_path(std::string(FILCH_SOURCE_DIR "/") + file).string());
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const std::string& line) { return line.find('[' + tag + ']') != std::string::npos; });
+}
+
 bool tags::explains(const std::string& tag) const {
   if (tag.empty()) return false;
   return std::any_of(texts_.begin(), texts_.end(), [&](const auto& text) {

@@ -13,6 +13,8 @@ class tags {
  public:
   /// The tag that stands at an operation, or "".
   std::string at(const platform::vm::site_key& where);
+  /// Is the tag mentioned in that file of the sources?
+  [[nodiscard]] bool is_in(const std::string& tag, const std::string& file);
   /// Does the comment that defines the tag, in a file that was asked for, say why a weaker order is not noticed?
   [[nodiscard]] bool explains(const std::string& tag) const;
 
