@@ -326,6 +326,32 @@ TEST_P(sorts, keep_all_elements_when_a_shared_partition_or_merge_throws) {
   EXPECT_EQ(tests::counted::alive, 0);
 }
 
+TEST(parallel_stable_sort, throws_the_same_everywhere) {
+  // In order until shortly before the first comparison that throws; the second one is on another worker's side.
+  constexpr long n = 40'000;
+  std::vector<long> values(n);
+  std::iota(values.begin(), values.end(), 0L);
+  std::swap(values[18'900], values[18'901]);
+  const auto thrown = [&]() -> long {
+    auto sorted = values;
+    try {
+      parallel_stable_sort(sorted, [](long a, long b) {
+        for (const long bad : {19'000L, 21'000L}) {
+          if (std::min(a, b) == bad) throw bad;
+        }
+        return a < b;
+      });
+    } catch (long which) {
+      return which;
+    }
+    return 0;
+  };
+  for (int round = 0; round < 50; ++round) {
+    tests::same_everywhere(thrown, [](long which, long first) { EXPECT_EQ(which, first); });
+  }
+  EXPECT_EQ(thrown(), 19'000);
+}
+
 /// McIlroy's adversary (1999): decides the values while it is asked, so that every pivot is bad.
 class adversary {
  public:

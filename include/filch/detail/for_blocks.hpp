@@ -15,7 +15,7 @@ class block_body {
  public:
   template <class F>
     requires(!std::is_same_v<F, block_body>)
-  block_body(const F& f) noexcept  // NOLINT(google-explicit-constructor): it stands for f
+  block_body(const F& f) noexcept  // for which it stands
       : f_(std::addressof(f)), call_([](const void* of, std::uint64_t begin, std::uint64_t end) {
           (*static_cast<const F*>(of))(begin, end);
         }) {}

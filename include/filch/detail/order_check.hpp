@@ -12,10 +12,12 @@
 
 namespace filch::detail {
 
-/// Whether ordered(x, y) holds for all neighbours x, y. At most n - 1 calls; few if the first elements show that not.
+/// Whether ordered(x, y) holds for all neighbours x, y. At most n - 1 calls; few if the first elements show that not. Which
+/// calls are made depends on the elements alone, and so does the exception: that of the first neighbours that have one.
 template <class Iterator, class Ordered>
 bool all_neighbours(Iterator first, Iterator last, const Ordered& ordered) {
   constexpr std::uint64_t looked_at_first = 64;
+  constexpr std::uint64_t most_pieces = 2048;
   using offset = std::iter_difference_t<Iterator>;
   const auto holds = [&](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i != to; ++i) {
@@ -27,11 +29,15 @@ bool all_neighbours(Iterator first, Iterator last, const Ordered& ordered) {
   const auto pairs = static_cast<std::uint64_t>(last - first - 1);
   const std::uint64_t few = std::min(pairs, looked_at_first);
   if (!holds(0, few)) return false;
+  // Pieces of a fixed size, each until it shows that not: blocks are cut by time.
+  const std::uint64_t piece = std::max(looked_at_first, pairs / most_pieces + 1);
   std::atomic<bool> all = true;
-  // relaxed: carries nothing else, and the loop's end orders the last look.
-  for_blocks(pairs - few, [&](std::uint64_t from, std::uint64_t to) {
-    if (all.load(std::memory_order_relaxed) && !holds(few + from, few + to))
-      all.store(false, std::memory_order_relaxed);
+  for_blocks((pairs - few + piece - 1) / piece, [&](std::uint64_t i, std::uint64_t end) {
+    for (; i != end; ++i) {
+      const std::uint64_t from = few + i * piece;
+      // relaxed: carries nothing else, and the loop's end orders the last look.
+      if (!holds(from, std::min(pairs, from + piece))) all.store(false, std::memory_order_relaxed);
+    }
   });
   return all.load(std::memory_order_relaxed);
 }
