@@ -350,7 +350,7 @@ void place::check_in_finish(const char* construct) const {
 
 void place::check_is_main(const char* construct) const {
   const auto& w = static_cast<const worker&>(*self);
-  if (w.number == 0 && w.is_in_root() && w.head.load() == w.base && w.loops.innermost.load() == nullptr &&
+  if (w.number == 0 && w.is_in_root() && w.head.load() == w.base && w.inner.tuner == nullptr &&
       w.scopes->innermost() == nullptr && !is_in_finish_.load(std::memory_order_relaxed)) {  // [PL4]
     return;
   }

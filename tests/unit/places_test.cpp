@@ -278,13 +278,19 @@ TEST_P(everywhere, reductions_that_do_not_fit_together_fail_at_all_places) {
 TEST_P(everywhere, collective_operations_are_refused_in_a_loop) {
   run_places(GetParam(), [&] {
     std::atomic<int> refused{0};
-    parallel_for(0, 64, [&](int /*i*/) {
+    bool tries = false;
+    const auto body = [&](int /*i*/) {
+      if (!tries) return;
       try {
         places::finish_spmd([] {});
       } catch (const std::logic_error&) {
         ++refused;
       }
-    });
+    };
+    // Also where the loop has shown to be so short that it runs in one piece.
+    for (int i = 0; i < 1000; ++i) parallel_for(0, 64, body);
+    tries = true;
+    parallel_for(0, 64, body);
     EXPECT_EQ(refused, 64);
   });
 }
