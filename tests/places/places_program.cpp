@@ -342,12 +342,9 @@ int end_as(std::string_view how) {
     std::fflush(stdout);
   }
   const bool is_last = place == places - 1;
-  if (how == "is_missing_in_finish" ? !is_last : how == "is_alone_in_finish" && is_last) {
-    filch::places::finish_spmd([] { filch::places::async_any([] {}); });
-  }
-  if (how == "is_missing_in_reduction" ? !is_last : how == "is_alone_in_reduction" && is_last) {
-    static_cast<void>(filch::places::all_reduce(1, std::plus<>()));
-  }
+  const std::string part = is_last ? "is_alone_in_" : "is_missing_in_";  // what has this place take part
+  if (how == part + "finish") filch::places::finish_spmd([] { filch::places::async_any([] {}); });
+  if (how == part + "reduction") static_cast<void>(filch::places::all_reduce(1, std::plus<>()));
   if (!is_last || how == "returns" || how.starts_with("is_alone_in") || how.starts_with("is_missing_in")) return 0;
   // The others are waiting by then.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
