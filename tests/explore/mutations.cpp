@@ -26,8 +26,7 @@ namespace {
 using order = std::memory_order;
 using vm::mutation;
 
-/// Ten come across as many operations as two thousand; but more of them say what a scenario does most.
-constexpr std::uint64_t survey_runs = 200;
+constexpr std::uint64_t survey_runs = 2000;
 /// Each scenario gets that many runs, then the next one has its turn, until the time is over. Those that are likely to
 /// notice get more.
 constexpr std::uint64_t runs_in_turn = 1000;
@@ -336,7 +335,7 @@ int explore_mutations(const scenario_list& chosen, const plan& how, const std::s
 }
 
 int check_mutations(const scenario_list& chosen, const std::string& file) {
-  // An operation that a scenario meets at all, it meets early.
+  // So few that every test run has the time. A hundred name the same rows.
   constexpr std::uint64_t runs = 10;
   const std::vector<table_row> rows = read_table(file);
   tags said;
