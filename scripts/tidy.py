@@ -4,8 +4,8 @@ has a compile_commands.json. Exit status 1 if there is a finding.
 
   tidy.py [--quick] [BUILD]       BUILD: default build/release
 
-  --quick    Sources that are compiled alike are looked at together, each header once,
-             and without the static analyzer (clang-analyzer-*), which looks at one main file at a time, and without
+  --quick    Sources for one platform are looked at together, each header once: most of the time goes to headers.
+             Without the static analyzer (clang-analyzer-*), which looks at one main file at a time, and without
              performance-unnecessary-value-param, a fifth of the time of all other checks. Sources that
              cannot stand in one file, because both define a name of their own, go to different batches; a batch that
              does not compile all the same is looked at in two halves, with a line that says so.
@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TREES = ("src", "bench", "tools")
-LARGEST_BATCH = 50  # sources; the largest trees then are one batch each, and two run side by side
+LARGEST_BATCH = 64  # sources; so that there is work for two processors
 INCLUDE = re.compile(r'^#include .*$', re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace (?:\w+::)+(\w+) \{", re.MULTILINE)
 # Members of what a header declares cannot be defined in an inner namespace.
@@ -82,12 +82,30 @@ def may_be_inner(source, text):
     return f"{found[1]}::" not in text
 
 
-def batches_of(commands, largest):
+def options_of(commands):
+    """The folder and the options for each source."""
+    return {source: (command["directory"], *flags_of(command)) for source, command in commands.items()}
+
+
+def options_of_platforms(commands):
+    """The same, with all that the sources for one platform are given, so that they can be looked at together: a header has
+    one meaning on a platform. What only decides how code is generated is left out."""
+    given = {}
+    platforms = {}
+    for source, options in options_of(commands).items():
+        platform = str(ROOT / "src/vm") in " ".join(options)
+        platforms[source] = given.setdefault(platform, {})
+        # An include folder that is given by two words is one option.
+        words = re.sub(r"(?<=-isystem) ", "\0", " ".join(options)).split(" ")
+        platforms[source].update(dict.fromkeys(word for word in words if not re.match(r"-O|-g|-m|-fno-", word)))
+    return {source: tuple(" ".join(words).replace("\0", " ").split(" ")) for source, words in platforms.items()}
+
+
+def batches_of(options_of_sources, largest):
     """Lists of sources with equal options, as (options, [(source, can it be in an inner namespace?)]). Of the others none
     defines a name that another one of the list defines."""
     made = []  # (options, names, sources)
-    for source, command in sorted(commands.items()):
-        options = (command["directory"], *flags_of(command))
+    for source, options in sorted(options_of_sources.items()):
         text = source.read_text()
         inner = may_be_inner(source, text)
         names = set() if inner else {name for match in OWN_NAME.findall(text) for name in match if name}
@@ -158,7 +176,11 @@ def main():
     build = arguments.build.resolve()
     if not (build / "compile_commands.json").is_file():
         parser.error(f"'{arguments.build}' has no compile_commands.json; run 'cmake --preset release' first")
-    batches = batches_of(commands_of(build), LARGEST_BATCH if arguments.quick else 1)
+    commands = commands_of(build)
+    if arguments.quick:
+        batches = batches_of(options_of_platforms(commands), LARGEST_BATCH)
+    else:
+        batches = batches_of(options_of(commands), 1)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         findings = list(pool.map(lambda batch: look_at(folder, *batch, arguments.quick), batches))
     print("".join(findings), end="")

@@ -57,7 +57,7 @@ std::string readable(std::string_view name) {
 std::string parts_json(const std::map<std::string, profiled_part>& parts, bool are_loops) {
   std::string all;
   for (const auto& [name, part] : parts) {
-    all += (all.empty() ? "\n  {\"name\": " : ",\n  {\"name\": ") + quoted(are_loops ? readable(name) : name);
+    all += (all.empty() ? "\n  {\"name\": " : ",\n  {\"name\": ") + json_string(are_loops ? readable(name) : name);
     all += text(", \"calls\": %llu, \"iterations\": %llu, \"work_ns\": %lld, \"span_ns\": %lld}",
                 static_cast<unsigned long long>(part.calls), static_cast<unsigned long long>(part.iterations),
                 static_cast<long long>(part.work_ns), static_cast<long long>(part.span_ns));
@@ -261,7 +261,7 @@ void write_profile_page(const std::string& path, const program_profile& profile)
   std::string advice;
   for (const std::string& line : advice_on(profile)) {
     if (!advice.empty()) advice += ", ";
-    advice += quoted(line);
+    advice += json_string(line);
   }
   std::string graph;
   for (const std::int64_t token : all.graph) {
@@ -269,7 +269,7 @@ void write_profile_page(const std::string& path, const program_profile& profile)
     graph += std::to_string(token);
   }
   const std::string json =
-      "{\"program\": " + quoted(profile.program) +
+      "{\"program\": " + json_string(profile.program) +
       text(
           ", \"workers\": %d, \"outside_ns\": %lld, \"work_ns\": %lld, \"span_ns\": %lld, \"tasks\": %llu, \"forks\": "
           "%u,\n",

@@ -36,7 +36,7 @@ class trace_writer {
   void name_team(std::size_t pid, const recorded_team& of) {
     const std::string name = "filch, policy " + of.policy;
     print("\"name\": \"process_name\", \"ph\": \"M\", \"pid\": %zu, \"args\": {\"name\": %s}", pid,
-          quoted(name).c_str());
+          json_string(name).c_str());
   }
   void name_worker(std::size_t pid, std::uint32_t worker, const recorded_team& of) {
     print("\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": %zu, \"tid\": %u, \"args\": {\"name\": \"%s %u\"}", pid,
@@ -44,7 +44,7 @@ class trace_writer {
   }
   void event(std::size_t pid, const recorded_event& e) {
     const micros at(e.what.since_ns - begin_ns_);
-    const std::string name = quoted(e.what.name);
+    const std::string name = json_string(e.what.name);
     if (e.what.until_ns == e.what.since_ns) {
       print(
           "\"name\": %s, \"ph\": \"i\", \"s\": \"t\", \"pid\": %zu, \"tid\": %u, \"ts\": %lld.%03d, \"args\": "
@@ -94,7 +94,7 @@ void write_at_exit(void (*write)()) {
   std::atexit(write);
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string all = "\"";
   for (const char each : text) {
     const auto byte = static_cast<unsigned char>(each);

@@ -31,7 +31,7 @@ const char* recording_path(const char* variable) noexcept;
 /// `write` is called when this process exits, and not when its children do.
 void write_at_exit(void (*write)());
 /// As a text of JSON.
-std::string quoted(std::string_view text);
+std::string json_string(std::string_view text);
 /// Throws std::invalid_argument, with `where` the path was said, when the file cannot be written.
 void require_writable(const std::string& path, const std::string& where);
 /// Throws std::runtime_error when it cannot be written.

@@ -20,8 +20,8 @@ class fiber_set;
 
 /// The processor may fetch those bytes.
 inline void prefetch(const void* at, std::size_t bytes) noexcept {
-  constexpr std::size_t line_bytes = 64;
-  for (std::size_t i = 0; i < bytes; i += line_bytes) __builtin_prefetch(static_cast<const char*>(at) + i);
+  constexpr std::size_t host_line_bytes = 64;
+  for (std::size_t i = 0; i < bytes; i += host_line_bytes) __builtin_prefetch(static_cast<const char*>(at) + i);
 }
 
 class fiber {

@@ -26,7 +26,7 @@ struct end_context {
 using surface = std::unique_ptr<cairo_surface_t, end_surface>;
 using context = std::unique_ptr<cairo_t, end_context>;
 
-void check(cairo_status_t status) {
+void require_drawn(cairo_status_t status) {
   if (status == CAIRO_STATUS_SUCCESS) return;
   throw std::runtime_error(fmt::format("cannot draw: {}", cairo_status_to_string(status)));
 }
@@ -49,7 +49,7 @@ struct drawing::canvas {
         image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(width), pixels(height))),
         pens{context(cairo_create(svg.get())), context(cairo_create(image.get()))} {
     cairo_scale(pens[1].get(), pixels_per_point, pixels_per_point);
-    for (const context& pen : pens) check(cairo_status(pen.get()));
+    for (const context& pen : pens) require_drawn(cairo_status(pen.get()));
   }
 
   static int pixels(double points) { return std::max(1, static_cast<int>(points * pixels_per_point)); }
@@ -107,13 +107,13 @@ void drawing::write_caption(double x, double y, double size, const std::string& 
 
 std::string drawing::to_svg() const {
   cairo_surface_finish(canvas_->svg.get());
-  check(cairo_surface_status(canvas_->svg.get()));
+  require_drawn(cairo_surface_status(canvas_->svg.get()));
   return canvas_->svg_file;
 }
 
 std::string drawing::to_png() const {
   std::string file;
-  check(cairo_surface_write_to_png_stream(canvas_->image.get(), &append, &file));
+  require_drawn(cairo_surface_write_to_png_stream(canvas_->image.get(), &append, &file));
   return file;
 }
 

@@ -1,18 +1,21 @@
 // In this program every object on the heap begins on a cache line of its own, and one that is larger than a block of
-// data_memory on a page of its own. Otherwise it would depend on all that the program has allocated before, such as the words of its command
-// line, which objects of a simulated program share a line or a page, and so would its results. Nor do two nodes share a
-// line by chance; and the virtual machine hears of all that is given out, which may have been another node's.
+// data_memory on a page of its own. Otherwise it would depend on all that the program has allocated before, such as the
+// words of its command line, which objects of a simulated program share a line or a page, and so would its results. Nor
+// do two nodes share a line by chance; and the virtual machine hears of all that is given out, which may have been
+// another node's.
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 
 #include <filch/vm/simulation.hpp>
 
+#include "vm/machine/data_units.hpp"
+
 namespace {
 
-constexpr std::size_t line_bytes = 64;
-constexpr std::size_t block_bytes = 256;
-constexpr std::size_t page_bytes = 4096;
+using filch::platform::vm::block_bytes;
+using filch::platform::vm::line_bytes;
+using filch::platform::vm::page_bytes;
 
 void* given_out(std::size_t alignment, std::size_t bytes) noexcept {
   const std::size_t whole = bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;

@@ -25,7 +25,7 @@ using nlohmann::ordered_json;
 using texts = std::vector<std::string>;
 
 // Errors below are about a place inside a file; who reads the file adds its name.
-[[noreturn]] void reject(const std::string& what) { throw std::invalid_argument(what); }
+[[noreturn]] void reject_file(const std::string& what) { throw std::invalid_argument(what); }
 
 // Numbers may be written as such where a text is wanted.
 std::string text_of(const ordered_json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
@@ -48,14 +48,14 @@ ordered_json at_scale(const ordered_json& value, std::string_view scale) {
 void require_keys(const std::string& where, const ordered_json& object,
                   std::initializer_list<std::string_view> required,
                   std::initializer_list<std::string_view> optional = {}) {
-  if (!object.is_object()) reject(fmt::format("{} is no object, {{...}}", where));
+  if (!object.is_object()) reject_file(fmt::format("{} is no object, {{...}}", where));
   for (const std::string_view key : required) {
-    if (!object.contains(key)) reject(fmt::format("{} has no '{}'", where, key));
+    if (!object.contains(key)) reject_file(fmt::format("{} has no '{}'", where, key));
   }
   for (const auto& [key, value] : object.items()) {
     const auto names_it = [&unknown = key](std::string_view name) { return name == unknown; };
     if (std::ranges::none_of(required, names_it) && std::ranges::none_of(optional, names_it)) {
-      reject(fmt::format("{} has an unknown key '{}'", where, key));
+      reject_file(fmt::format("{} has an unknown key '{}'", where, key));
     }
   }
 }
@@ -74,7 +74,7 @@ texts names_in(const Range& range, Member member) {
 }
 
 void require_name(std::string_view kind, const std::string& name, const texts& known) {
-  if (std::ranges::find(known, name) == known.end()) reject(fmt::format("unknown {} '{}'", kind, name));
+  if (std::ranges::find(known, name) == known.end()) reject_file(fmt::format("unknown {} '{}'", kind, name));
 }
 
 compared_setting setting_of(const std::string& name, const ordered_json& object) {
@@ -93,12 +93,12 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
       .pinning = option("pinning"),
       .spin = object.contains("spin") ? std::optional(text_of(object.at("spin"))) : std::nullopt};
   const std::vector<configuration> configurations = filch_configurations(settings);
-  if (configurations.size() != 1) reject(fmt::format("setting '{}' is more than one combination", name));
+  if (configurations.size() != 1) reject_file(fmt::format("setting '{}' is more than one combination", name));
   const std::string& policy = configurations.front().policy;
   const auto interval = [&](const char* key, std::string_view option_name) {
     if (!object.contains(key)) return std::string{};
     if (!may_use(option_name, policy)) {
-      reject(fmt::format("setting '{}' has '{}', which policy '{}' does not go with", name, key, policy));
+      reject_file(fmt::format("setting '{}' has '{}', which policy '{}' does not go with", name, key, policy));
     }
     return text_of(object.at(key));
   };
@@ -111,9 +111,9 @@ compared_setting setting_of(const std::string& name, const ordered_json& object)
                            .places_policy = object.value("places_policy", ""),
                            .cyclic_steals = object.value("cyclic_steals", true)};
   if (object.contains("runner")) {
-    if (object.size() != 1) reject(fmt::format("setting '{}' has a runner and something else", name));
+    if (object.size() != 1) reject_file(fmt::format("setting '{}' has a runner and something else", name));
     const std::vector<bench::runner> runners = peer_runners(object.at("runner").get<std::string>());
-    if (runners.size() != 1) reject(fmt::format("setting '{}' is more than one runner", name));
+    if (runners.size() != 1) reject_file(fmt::format("setting '{}' is more than one runner", name));
     setting.config = {.runner = runners.front()};
   }
   return setting;
@@ -124,7 +124,7 @@ void require_native(const compared_setting& setting) {
   const configuration& config = setting.config;
   if (!config.join.empty() || !config.loop.empty() || config.steal_half || config.push_half ||
       !config.pinning.empty() || !setting.interrupt_every.empty()) {
-    reject(fmt::format(
+    reject_file(fmt::format(
         "setting '{}' has more than a policy, a delta, an interrupt_after or a runner; runs on {} do not know that",
         setting.name, planned_runs::native));
   }
@@ -134,23 +134,23 @@ void require_settings(const planned_runs& runs, const std::vector<compared_setti
   texts runners;
   for (const std::string& name : runs.settings) {
     const auto found = std::ranges::find(settings, name, &compared_setting::name);
-    if (found == settings.end()) reject(fmt::format("unknown setting '{}'", name));
+    if (found == settings.end()) reject_file(fmt::format("unknown setting '{}'", name));
     if (runs.places.empty() != found->places_policy.empty()) {
-      reject(fmt::format("group '{}' and setting '{}': one of them is about places, and the other is not", runs.group,
-                         name));
+      reject_file(fmt::format("group '{}' and setting '{}': one of them is about places, and the other is not",
+                              runs.group, name));
     }
     if (runs.is_native()) {
       require_native(*found);
       runners.push_back(std::string{runner_name(found->config.runner)} + "/" + found->config.policy);
     } else if (found->is_peer()) {
-      reject(fmt::format("setting '{}' is a runner that cannot be simulated; group '{}' has to leave it out", name,
-                         runs.group));
+      reject_file(fmt::format("setting '{}' is a runner that cannot be simulated; group '{}' has to leave it out", name,
+                              runs.group));
     }
   }
   std::ranges::sort(runners);
   if (std::ranges::adjacent_find(runners) != runners.end()) {
-    reject(fmt::format("group '{}' on {} has two settings with the same policy or runner", runs.group,
-                       planned_runs::native));
+    reject_file(fmt::format("group '{}' on {} has two settings with the same policy or runner", runs.group,
+                            planned_runs::native));
   }
 }
 
@@ -173,10 +173,10 @@ planned_runs runs_of(const ordered_json& object, const std::vector<compared_sett
                     .places = object.contains("places") ? text_of(object.at("places")) : "",
                     .tasks_per_shipment = object.value("tasks_per_shipment", 1)};
   if ((runs.numa || runs.serial_numa) && runs.is_native()) {
-    reject(fmt::format("group '{}' has 'numa' or 'serial_numa', which runs on {} do not know", runs.group,
-                       planned_runs::native));
+    reject_file(fmt::format("group '{}' has 'numa' or 'serial_numa', which runs on {} do not know", runs.group,
+                            planned_runs::native));
   }
-  if (runs.xs.empty()) reject(fmt::format("group '{}' has no x", runs.group));
+  if (runs.xs.empty()) reject_file(fmt::format("group '{}' has no x", runs.group));
   require_settings(runs, all);
   return runs;
 }
@@ -202,7 +202,7 @@ compared_metric metric_of(const ordered_json& object) {
   for (const std::string& name : named) {
     if (std::ranges::find(counters, name, &counter::name) == counters.end() && !counted_as(name, {}) &&
         std::ranges::find(time_counters, name) == time_counters.end()) {
-      reject("unknown counter '" + name + "'");
+      reject_file("unknown counter '" + name + "'");
     }
   }
   const ordered_json published = object.value("published", ordered_json::object());
@@ -222,7 +222,7 @@ compared_metric metric_of(const ordered_json& object) {
 
 place place_of(const ordered_json& array, const std::string& group) {
   if (!array.is_array() || array.size() < 2 || array.size() > 3) {
-    reject(fmt::format("{} is no place: [group, setting] or [group, setting, x]", array.dump()));
+    reject_file(fmt::format("{} is no place: [group, setting] or [group, setting, x]", array.dump()));
   }
   return {.group = replaced(text_of(array[0]), {{"group", group}}),
           .setting = text_of(array[1]),
@@ -237,19 +237,19 @@ void require_place(const place& where, const reproduction& within) {
   for (const planned_runs& runs : within.runs) {
     if (runs.group != where.group) continue;
     if (runs.is_native()) {
-      reject(
+      reject_file(
           fmt::format("a claim is about '{}', on {}; only simulations are judged", where.group, planned_runs::native));
     }
     if (std::ranges::find(runs.settings, where.setting) == runs.settings.end()) continue;
     xs.insert(xs.end(), runs.xs.begin(), runs.xs.end());
   }
-  if (xs.empty()) reject(fmt::format("'{}' takes no part in group '{}'", where.setting, where.group));
+  if (xs.empty()) reject_file(fmt::format("'{}' takes no part in group '{}'", where.setting, where.group));
   if (where.x == place::largest || where.x == place::least) {
     return;
   }
   if (where.x.empty() ? xs.size() != 1 : std::ranges::find(xs, where.x) == xs.end()) {
-    reject(where.x.empty() ? fmt::format("a claim does not say which of the rows of '{}' it is about", where.group)
-                           : fmt::format("group '{}' has no '{}'", where.group, where.x));
+    reject_file(where.x.empty() ? fmt::format("a claim does not say which of the rows of '{}' it is about", where.group)
+                                : fmt::format("group '{}' has no '{}'", where.group, where.x));
   }
 }
 
@@ -257,7 +257,7 @@ claim claim_of(const ordered_json& object, const std::string& group, const repro
   require_keys("a claim", object, {"says", "left", "is", "factor"}, {"right", "metric", "groups"});
   const std::string is = object.at("is");
   if (is != ">=" && is != "<=" && is != "==" && is != "around") {
-    reject(fmt::format("a claim is '{}', none of >=, <=, == and around", is));
+    reject_file(fmt::format("a claim is '{}', none of >=, <=, == and around", is));
   }
   claim result{.says = replaced(object.at("says"), {{"group", group}}),
                .metric = object.value("metric", within.metrics.front().name),
@@ -300,7 +300,7 @@ reproduction reproduction_of(const ordered_json& object) {
       require_name("setting", figure.setting, settings);
     }
   }
-  if (result.metrics.empty() || object.at("claims").empty()) reject("there is nothing to compare");
+  if (result.metrics.empty() || object.at("claims").empty()) reject_file("there is nothing to compare");
   for (const ordered_json& each : object.at("claims")) {
     for (const std::string& group : each.contains("groups") ? texts_of(each.at("groups")) : texts{""}) {
       result.claims.push_back(claim_of(each, group, result));
@@ -314,7 +314,7 @@ template <class Read>
 auto from_file(const fs::path& file, const Read& read) {
   try {
     std::ifstream stream(file);
-    if (!stream) reject("it cannot be read");
+    if (!stream) reject_file("it cannot be read");
     return read(ordered_json::parse(stream));
   } catch (const std::exception& error) {
     throw std::runtime_error(fmt::format("experiment '{}': {}", file.string(), error.what()));

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
+#include "vm/machine/data_units.hpp"
+
 namespace filch::platform::vm {
-namespace {
-
-constexpr std::uintptr_t line_bytes = 64;
-constexpr std::uintptr_t block_bytes = 256;
-constexpr std::uintptr_t page_bytes = 4096;
-
-}  // namespace
 
 void data_memory::page::forget(std::size_t first, std::size_t last) noexcept {
   for (std::size_t b = first / block_bytes; b <= last / block_bytes; ++b) blocks[b] = {};

@@ -8,6 +8,7 @@
 
 #include "platform/parker.hpp"
 #include "platform/thread.hpp"
+#include "vm/machine/data_units.hpp"
 #include "vm/machine/mix.hpp"
 
 namespace filch::platform::vm {
@@ -27,9 +28,6 @@ constexpr std::size_t stack_reserve = std::size_t{64} << 10;
 /// How far a node may go ahead of the others while nobody there looks at the network. The longer, the more its threads
 /// find in the simulator's own caches; no result depends on it.
 constexpr picoseconds slice = 20'000'000;
-
-/// Lines of data are those of the machines.
-constexpr std::uintptr_t line_bytes = 64;
 
 }  // namespace
 
