@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <tuple>
@@ -219,9 +218,13 @@ std::string operation_of(const row& r) {
 }
 
 /// Numbers of lines are wrong after the next change of the file.
-std::string without_lines(const std::string& how) {
-  static const std::regex line("(\\.[ch]pp):[0-9]+");
-  return std::regex_replace(how, line, "$1");
+std::string without_lines(std::string how) {
+  for (std::size_t at = 0; (at = how.find("pp:", at)) != std::string::npos;) {
+    at += std::string_view("pp").size();
+    const std::size_t end = std::min(how.find_first_not_of("0123456789", at + 1), how.size());
+    if (end != at + 1) how.erase(at, end - at);
+  }
+  return how;
 }
 
 table_row shown(const row& r, const tags& said) {
