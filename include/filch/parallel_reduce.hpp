@@ -108,7 +108,8 @@ template <class T, class Leaf, class Combine>
   return reduce_shared<T>((leaves - 1) / size + 1, [&] { return nodes; }, combine, of_nodes ? &*of_nodes : nullptr);
 }
 
-template <class T, class MakeLeaf, class Combine>
+/// `Few`: there are no more leaves than workers share.
+template <class T, bool Few = false, class MakeLeaf, class Combine>
 [[gnu::always_inline]] inline T reduce_leaves(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine,
                                               const weight_sums* hints) {
   if constexpr (sizeof(T) > most_on_stack) {
@@ -116,10 +117,12 @@ template <class T, class MakeLeaf, class Combine>
     const auto leaf = make_leaf();
     const auto boxed_leaf = [&](std::uint64_t i) { return std::make_unique<T>(leaf(i)); };
     const auto boxed_combine = [&](box a, box b) { return std::make_unique<T>(combine(std::move(*a), std::move(*b))); };
-    return std::move(*reduce_leaves<box>(leaves, [&] { return boxed_leaf; }, boxed_combine, hints));
+    return std::move(*reduce_leaves<box, Few>(leaves, [&] { return boxed_leaf; }, boxed_combine, hints));
   } else {
-    if (leaves > most_leaves) [[unlikely]]
-      return reduce_nodes<T>(leaves, make_leaf(), combine, hints);
+    if constexpr (!Few) {
+      if (leaves > most_leaves) [[unlikely]]
+        return reduce_nodes<T>(leaves, make_leaf(), combine, hints);
+    }
     return reduce_shared<T>(leaves, make_leaf, combine, hints);
   }
 }
@@ -188,6 +191,7 @@ struct range_sums {
 /// Leaves of one iteration. Inlined, so that the compiler sees what they have in common.
 template <class T, class Sums>
 struct single_iterations {
+  static constexpr bool are_alike = true;
   Sums sums;
   [[gnu::always_inline]] T operator()(std::uint64_t i) const { return sums.one(i); }
   [[nodiscard]] T node(std::uint64_t first, std::uint64_t end) const
@@ -204,7 +208,7 @@ struct many_iterations {
   std::uint64_t n;
   std::uint64_t size;
   [[nodiscard]] T operator()(std::uint64_t i) const {
-    return sums.interval(i * size, i * size + std::min(n - i * size, size));
+    return size == 1 ? sums.one(i) : sums.interval(i * size, i * size + std::min(n - i * size, size));
   }
   [[nodiscard]] T node(std::uint64_t first, std::uint64_t end) const
     requires(Sums::is_exact)
@@ -219,7 +223,8 @@ template <class T, class MakeSums, class Combine>
                                                   const Combine& combine, const weight_sums* hints) {
   using sums = decltype(make_sums());
   const std::uint64_t size = leaf_size(n, grain);
-  if (size == 1) return reduce_leaves<T>(n, [&] { return single_iterations<T, sums>{make_sums()}; }, combine, hints);
+  if (size == 1 && n <= most_leaves)
+    return reduce_leaves<T, true>(n, [&] { return single_iterations<T, sums>{make_sums()}; }, combine, hints);
   const sums held = make_sums();
   const std::optional<weight_sums> of_leaves = of_every(hints, size);
   return reduce_leaves<T>(

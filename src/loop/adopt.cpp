@@ -1,9 +1,9 @@
 #include "loop/adopt.hpp"
 
 #include <filch/detail/bag_share.hpp>
-#include <filch/detail/loop_share.hpp>
 
 #include "loop/share_bag.hpp"
+#include "worker/loop_share.hpp"
 
 namespace filch::detail {
 namespace {

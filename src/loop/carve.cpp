@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include <filch/detail/loop_share.hpp>
-
 #include "loop/share_bag.hpp"
+#include "worker/loop_share.hpp"
 
 namespace filch::detail {
 namespace {
@@ -108,7 +107,7 @@ run_result run_stolen_piece(task& t, run_by /*who*/) {
   const piece_start start = p.taken.load();
   // relaxed: acquired by who took it
   auto& whole = *static_cast<loop_state*>(p.whole.load(std::memory_order_relaxed));
-  whole.run_part(*self, whole, start.low, p.high.load(), start.chunks, part_origin::stolen);
+  whole.code.run_part(*self, whole, start.low, p.high.load(), start.chunks, part_origin::stolen);
   return run_result::done;
 }
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include <filch/detail/run_loop.hpp>
-
 #include "loop/carve.hpp"
+#include "worker/loop_share.hpp"
 #include "worker/team.hpp"
 
 namespace filch::detail {

@@ -1,4 +1,5 @@
-// What loops call off their fast path: docs/protocols/loops.md.
+#include "loop/loops.hpp"
+
 #include <algorithm>
 #include <mutex>
 #include <ranges>
@@ -7,9 +8,7 @@
 #include <utility>
 
 #include <filch/detail/division.hpp>
-#include <filch/detail/loop_share.hpp>
 #include <filch/detail/reduction_tree.hpp>
-#include <filch/detail/run_loop.hpp>
 #include <filch/detail/weight_sums.hpp>
 
 #include "loop/carve.hpp"
@@ -129,14 +128,12 @@ loop_kind checked_kind(const worker_core& w, loop_kind kind) {
                               "'standard'");
 }
 
-void begin_eager(worker_core& core, loop_share& f, part_origin origin) noexcept {
-  auto& w = static_cast<worker&>(core);
+void begin_eager(worker& w, loop_share& f, part_origin origin) noexcept {
   const busy_section here(w);
   if (begin_eagerly(w, f, origin)) w.common.sleepers.offered(w);
 }
 
-void attend_loop(worker_core& core, loop_share& f) noexcept {
-  auto& w = static_cast<worker&>(core);
+void attend_loop(worker& w, loop_share& f) noexcept {
   const busy_section here(w);
   loop_state& whole = *f.whole;
   if (whole.stop != nullptr && whole.stop->stop_requested()) cut(whole, 0);
@@ -148,8 +145,7 @@ void attend_loop(worker_core& core, loop_share& f) noexcept {
   w.loops.polled = nullptr;
 }
 
-bool continue_loop(worker_core& core, loop_share& f) noexcept {
-  auto& w = static_cast<worker&>(core);
+bool continue_loop(worker& w, loop_share& f) noexcept {
   const busy_section here(w);
   loop_state& whole = *f.whole;
   for (;;) {
@@ -187,14 +183,14 @@ void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t hi
     origin = part_origin::taken_back;
   }
   const search_pause own_part(w);
-  whole.run_part(w, whole, low, high, 0, origin);
+  whole.code.run_part(w, whole, low, high, 0, origin);
   join_given_parts(w, whole);
 }
 
 // Of a schedule that is recorded or replayed: part t is worker t's, or is where it was, if the loop is the root's own. Others
 // are their owners' alone.
 void run_in_schedule(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, part_origin origin) noexcept {
-  if (origin != part_origin::whole) return whole.run_part(w, whole, low, high, 0, part_origin::taken_back);
+  if (origin != part_origin::whole) return whole.code.run_part(w, whole, low, high, 0, part_origin::taken_back);
   whole.kind = loop_kind::fixed;
   if (w.number == 0 && w.is_in_root() && w.loops.innermost.load() == nullptr) {
     const busy_section here(w);
@@ -212,7 +208,7 @@ void run_in_schedule(worker& w, loop_state& whole, std::uint64_t low, std::uint6
       high = from;
     }
   }
-  whole.run_part(w, whole, low, high, 0, part_origin::taken_back);
+  whole.code.run_part(w, whole, low, high, 0, part_origin::taken_back);
   join_given_parts(w, whole);
 }
 
@@ -227,7 +223,7 @@ void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::u
   if (whole.kind == loop_kind::fixed) return run_fixed(w, whole, low, high, origin);
   if (trace != nullptr) {
     const search_pause here(w);
-    return whole.run_part(w, whole, low, high, 0, origin);
+    return whole.code.run_part(w, whole, low, high, 0, origin);
   }
   division parts(w, &whole);
   while (w.diverts && high - low > 1) {
@@ -241,12 +237,11 @@ void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::u
     parts.enter_rest();
   }
   parts.enter_nothing();
-  if (low < high) whole.run_part(w, whole, low, high, 0, origin);
+  if (low < high) whole.code.run_part(w, whole, low, high, 0, origin);
   join_given_parts(w, whole);
 }
 
-void fail_loop(worker_core& core, loop_share& f, std::uint64_t at) noexcept {
-  auto& w = static_cast<worker&>(core);
+void fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept {
   const busy_section here(w);
   loop_state& whole = *f.whole;
   {

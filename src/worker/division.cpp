@@ -7,11 +7,11 @@
 #include <utility>
 
 #include <filch/detail/division.hpp>
-#include <filch/detail/loop_share.hpp>
 
 #include "platform/clock.hpp"
 #include "worker/inbox.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/loop_share.hpp"
 #include "worker/policy.hpp"
 #include "worker/profile_recorder.hpp"
 #include "worker/sleepers.hpp"
@@ -492,7 +492,7 @@ void join_given_parts(worker& w, const loop_state& whole) noexcept {
     if (join(w, *g) == join_result::reclaimed) {
       const inside_task there(w, g->place.path);
       const open_section part(w);
-      g->whole->run_part(w, *g->whole, g->low, g->high, 0, part_origin::taken_back);
+      g->whole->code.run_part(w, *g->whole, g->low, g->high, 0, part_origin::taken_back);
     }
   }
 }

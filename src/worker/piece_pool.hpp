@@ -18,11 +18,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <filch/detail/loop_share.hpp>
 #include <filch/detail/task.hpp>
 #include <filch/platform/memory.hpp>
 
 #include "platform/mapping.hpp"
+#include "worker/loop_share.hpp"
 #include "worker/task_state.hpp"
 
 namespace filch::detail {

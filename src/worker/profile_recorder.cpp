@@ -4,9 +4,8 @@
 #include <bit>
 #include <utility>
 
-#include <filch/detail/loop_share.hpp>
-
 #include "platform/clock.hpp"
+#include "worker/loop_share.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -215,7 +214,7 @@ void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t
     const std::int64_t piece_before = done_.work_ns;
     begin_task();
     resume();
-    whole.run_part(w, whole, low, low + iterations, 0, part_origin::taken_back);
+    whole.code.run_part(w, whole, low, low + iterations, 0, part_origin::taken_back);
     pause();
     low += iterations;
     const std::int64_t ns = done_.work_ns - piece_before;
@@ -246,7 +245,7 @@ void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t
   }
   end.forks += static_cast<std::uint32_t>(std::bit_width(high - from));  // halved until there is one
   now_.meet(end);
-  profiled_part& of_all = done_.loops[whole.name];
+  profiled_part& of_all = done_.loops[whole.code.name];
   ++of_all.calls;
   of_all.iterations += high - from;
   of_all.work_ns += work_ns;

@@ -1,10 +1,10 @@
 // The join of a task that somebody else has: docs/protocols/wait.md.
 #include <filch/detail/bag_share.hpp>
-#include <filch/detail/loop_share.hpp>
 
 #include "platform/clock.hpp"
 #include "platform/thread.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/loop_share.hpp"
 #include "worker/team.hpp"
 #include "worker/wait.hpp"
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <filch/detail/bag_share.hpp>
-#include <filch/detail/loop_share.hpp>
 #include <filch/detail/task_counts.hpp>
 #include <filch/task_group.hpp>
 
@@ -13,6 +12,7 @@
 #include "platform/exceptions.hpp"
 #include "platform/thread.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/loop_share.hpp"
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"

@@ -10,8 +10,6 @@
 
 namespace filch::detail {
 
-struct worker_core;
-
 /// A body that is small and has no state to keep: better copied into each chunk's registers than reached through a
 /// pointer that every store in the loop might change.
 template <class Body, class... Args>
@@ -38,9 +36,7 @@ struct held_body<Body, true> {
 };
 
 /// What a worker gathers while it runs a part of a loop that has no result.
-struct no_values {
-  void begin(std::uint64_t /*first*/) noexcept {}
-};
+struct no_values {};
 
 /// A loop over single items: its shape and its body. To be copied by who runs a part of it.
 template <class Shape, class Body>
@@ -58,8 +54,6 @@ struct item_block {
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& /*none*/) const {
     shape.visit(low, high, at, [this](auto place) { std::invoke(held.get(), shape.item(place)); });
   }
-  /// An interval whose values were gathered is over.
-  void end(worker_core& /*w*/, std::uint64_t /*end*/, no_values& /*none*/) const noexcept {}
 };
 
 /// A loop over parts of a range.
@@ -82,7 +76,6 @@ struct range_block {
     at = low;
     shape.visit(low, high, at, [&](const range& part) { held.get()(part); });
   }
-  void end(worker_core& /*w*/, std::uint64_t /*end*/, no_values& /*none*/) const noexcept {}
 };
 
 template <class Shape, class Body>

@@ -66,6 +66,10 @@ inline constexpr bool is_small_value =
     std::is_trivially_copy_constructible_v<T> && std::is_trivially_copy_assignable_v<T> &&
     sizeof(T) <= 2 * sizeof(void*);
 
+/// Leaves that have something in common which the compiler finds in a row of them: worth the code of sixteen.
+template <class Leaf>
+concept alike_leaf = requires { requires Leaf::are_alike; };
+
 /// The values of an interval of leaves, added from left to right. Siblings are combined as soon as both are there; but
 /// small values of single leaves only sixteen at a time, because a branch for each leaf costs more than a value.
 ///
@@ -106,12 +110,20 @@ class open_values {
         add({i, size}, leaf.node(i, i + size), combine);
         i += size;
       }
-    } else {
+    } else if constexpr (alike_leaf<Leaf>) {
       for (; i % row != 0 && i != high; ++i) add_leaf(i, leaf(i), combine);
       for (; high - i >= row; i += row) {
         add({i, row}, combine_node<row>([&](std::uint64_t j) -> T { return leaf(i + j); }, combine), combine);
       }
       for (; i != high; ++i) add_leaf(i, leaf(i), combine);
+    } else if constexpr (in_rows) {
+      while (i != high) {
+        const std::uint64_t end = std::min(high, i - i % row + row);
+        for (; i != end; ++i) row_[i % row] = leaf(i);
+        if (i % row == 0) end_row(i, combine);
+      }
+    } else {
+      for (; i != high; ++i) add({i, 1}, leaf(i), combine);
     }
   }
   /// Adds the next node; leaves before it, in rows, are whole ones.
@@ -156,9 +168,10 @@ class open_values {
   static constexpr std::uint64_t row = 16;
   static constexpr bool in_rows = is_small_value<T> && !Exact;
 
-  /// Combines the leaves of the row that ends at `end`, or stops there.
+  /// Combines the leaves of the row that ends at `end`, or stops there. One function for all reductions with this
+  /// combination.
   template <class Combine>
-  void end_row(std::uint64_t end, const Combine& combine) {
+  [[gnu::noinline]] void end_row(std::uint64_t end, const Combine& combine) {
     const std::uint64_t first = (end - 1) / row * row;
     if (first >= begin_) [[likely]] {
       add_nodes<row>(first, end, combine);

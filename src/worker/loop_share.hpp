@@ -19,7 +19,7 @@
 #include <limits>
 #include <stop_token>
 
-#include <filch/config.hpp>
+#include <filch/detail/loop_code.hpp>
 #include <filch/detail/work_share.hpp>
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
@@ -27,28 +27,17 @@
 
 namespace filch::detail {
 
-class weight_sums;
-struct loop_state;
-
-/// Where the part of a loop came from that a worker begins to run.
-enum class part_origin : std::uint8_t { whole, stolen, taken_back };
-
-/// Runs [low, high) of a loop on the calling worker.
-using part_function = void (*)(worker_core&, loop_state&, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
-                               part_origin) noexcept;
-
 struct loop_state {
   static constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
 
-  const void* block;  ///< shape and body
-  part_function run_part;
+  const loop_code& code;
+  const void* block;    ///< shape and body
   std::uint64_t size;   ///< iterations
   std::uint64_t grain;  ///< at least 1
   const std::stop_token* stop;
   loop_kind kind;  ///< not `inherited`
   bool grain_given;
   const weight_sums* weights = nullptr;  ///< null: none
-  const char* name = "";                 ///< has the type of the body in it
   /// Iterations from here on need not run: the lowest one that threw, or 0 after a stop. [LW1] relaxed: a hint to end
   /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
   platform::atomic<std::uint64_t> cut_at{nowhere};
@@ -102,28 +91,9 @@ struct loop_share : work_share {
   }
 };
 
-/// May a loop of that kind run on this worker? Throws std::invalid_argument otherwise.
-FILCH_API [[gnu::cold, gnu::noinline]] loop_kind checked_kind(const worker_core& w, loop_kind kind);
-
-/// Prepares a share whose loop is not split on demand: cuts off at once what its way of splitting wants.
-FILCH_API [[gnu::noinline]] void begin_eager(worker_core& w, loop_share& f, part_origin origin) noexcept;
-
-/// Before a chunk: answers whoever asks, and sees whether the loop ends early.
-FILCH_API [[gnu::cold, gnu::noinline]] void attend_loop(worker_core& w, loop_share& f) noexcept;
-
-/// The share's interval is empty: takes a piece back and makes it the interval; or waits for those that others run.
-/// False: nothing is left.
-FILCH_API [[gnu::noinline]] bool continue_loop(worker_core& w, loop_share& f) noexcept;
-
 /// Runs iterations of a loop whose parts have places: on a worker that searches, divides them among the workers of its
 /// range first; of a loop of kind `fixed`, among all.
-FILCH_API [[gnu::cold, gnu::noinline]] void run_divided(worker_core& w, loop_state& whole, std::uint64_t low,
-                                                        std::uint64_t high, part_origin origin) noexcept;
-
-/// Notes the exception in flight, which iteration `at` threw, and drops what is left of the share.
-FILCH_API [[gnu::cold, gnu::noinline]] void fail_loop(worker_core& w, loop_share& f, std::uint64_t at) noexcept;
-
-/// The loop ended before its end: throws its exception, if that is why.
-FILCH_API [[gnu::cold, gnu::noinline]] void rethrow_from(loop_state& whole);
+[[gnu::cold, gnu::noinline]] void run_divided(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high,
+                                              part_origin origin) noexcept;
 
 }  // namespace filch::detail
