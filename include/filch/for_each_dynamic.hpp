@@ -3,8 +3,10 @@
 
 #include <iterator>
 #include <stop_token>
+#include <utility>
 
 #include <filch/bag.hpp>
+#include <filch/detail/shapes.hpp>
 #include <filch/work_bag.hpp>
 
 namespace filch {
@@ -38,6 +40,12 @@ template <std::input_iterator First, std::sentinel_for<First> Last, class Body>
 void for_each_dynamic(First first, Last last, Body&& body, sharing how = {}) {
   detail::bag_of(std::move(first), std::move(last)).process(body, how);
 }
+/// The same for all items of a container, an array, or a view, which are copied.
+template <detail::iterable Range, class Body>
+  requires bag_processor<Body, std::iter_value_t<decltype(std::begin(std::declval<Range&>()))>>
+void for_each_dynamic(Range&& range, Body&& body, sharing how = {}) {
+  for_each_dynamic(std::begin(range), std::end(range), body, how);
+}
 
 /// The same, which ends early once a stop is requested: items whose body has not begun by then may be dropped.
 /// @return whether a stop was requested.
@@ -45,6 +53,11 @@ template <std::input_iterator First, std::sentinel_for<First> Last, class Body>
   requires bag_processor<Body, std::iter_value_t<First>>
 loop_status for_each_dynamic(First first, Last last, Body&& body, sharing how, const std::stop_token& stop) {
   return detail::bag_of(std::move(first), std::move(last)).process(body, how, stop);
+}
+template <detail::iterable Range, class Body>
+  requires bag_processor<Body, std::iter_value_t<decltype(std::begin(std::declval<Range&>()))>>
+loop_status for_each_dynamic(Range&& range, Body&& body, sharing how, const std::stop_token& stop) {
+  return for_each_dynamic(std::begin(range), std::end(range), body, how, stop);
 }
 
 }  // namespace filch

@@ -112,6 +112,14 @@ class future_state : public future_base {
     if (error_ != nullptr) std::rethrow_exception(error_);
     return *value_;
   }
+  /// Moves the value out: from then on it has an error.
+  [[nodiscard]] T take() {
+    T value = std::move(const_cast<T&>(get()));
+    error_ =
+        std::make_exception_ptr(std::logic_error("filch: the value of a future was moved out by get() of a temporary "
+                                                 "one; to read it more often, keep the future"));
+    return value;
+  }
 
  private:
   std::optional<T> value_;
@@ -233,19 +241,17 @@ class future {
   /// @throws std::logic_error in a task of a place (filch/places.hpp), where it is not ready and was not submitted: who
   ///         waits there may hold up what it waits for; use async_await.
   void wait() const { detail::wait_until_ready(*state_); }
-  /// Waits for the value, which lasts as long as a copy of the future. Of a temporary future: a copy of the value, if it can
-  /// be copied; else it lasts until the end of the expression.
+  /// Waits for the value, which lasts as long as a copy of the future. Of a temporary future, as in pool.submit(f).get() or
+  /// std::move(f).get(): a copy of the value; or, if it cannot be copied, the value itself, which is moved out. No other
+  /// thread may use it then, and whoever asks for it later gets std::logic_error.
   /// @throws what the task that makes it threw, or put_error() was given; and as wait().
   [[nodiscard]] const T& get() const& { return state_->get(); }
-  [[nodiscard]] T get() const&&
-    requires std::copy_constructible<T>
-  {
-    return state_->get();
-  }
-  [[nodiscard]] const T& get() const&&
-    requires(!std::copy_constructible<T>)
-  {
-    return state_->get();
+  [[nodiscard]] T get() && {
+    if constexpr (std::copy_constructible<T>) {
+      return state_->get();
+    } else {
+      return state_->take();
+    }
   }
   /// A task that calls f with the value when that is there, or f() if f takes none: a future of what f returns. Of an
   /// error, or if f throws, that becomes the error of the new future. It is a task of the scheduler of the calling worker,

@@ -95,6 +95,13 @@ void parallel_for(First first, Last last, Body&& body, splitting how = {}) {
   detail::run_interval(first, last, body, how, nullptr);
 }
 
+/// The same in chunks of at least `grain` iterations; 0: as many as take about a microsecond.
+template <class First, class Last, class Body>
+  requires detail::loop_bounds<First, Last>
+void parallel_for(First first, Last last, Body&& body, std::size_t grain) {
+  detail::run_interval(first, last, body, {.grain = grain}, nullptr);
+}
+
 /// The same with hints of how much work the iterations do.
 /// @throws std::invalid_argument in addition: the list is too short; or, in builds that check contracts, one of its entries
 ///         is less than the one before it, or no number.
@@ -118,9 +125,34 @@ void parallel_for(Range&& range, Body&& body, splitting how = {}) {
   parallel_for(std::begin(range), std::end(range), body, how);
 }
 template <detail::iterable Range, class Body>
+void parallel_for(Range&& range, Body&& body, std::size_t grain) {
+  parallel_for(std::begin(range), std::end(range), body, splitting{.grain = grain});
+}
+template <detail::iterable Range, class Body>
 void parallel_for(Range&& range, Body&& body, weights hints) {
   parallel_for(std::begin(range), std::end(range), body, hints);
 }
+
+namespace detail {
+
+template <class First, class Last, class Step, class Body>
+loop_status run_steps(First first, Last last, Step step, Body& body, splitting how, const std::stop_token* stop) {
+  using value = typename bound_of<First, Last>::type;
+  if (!(step > 0)) {
+    throw std::invalid_argument("filch: step '" + std::to_string(step) + "' of a loop is not positive; use 1 or more");
+  }
+  const blocked_range<value> range(converted_bound<value>(first), converted_bound<value>(last));
+  const auto width = static_cast<std::uint64_t>(step);
+  const std::uint64_t n = range.size() / width + (range.size() % width != 0 ? 1 : 0);
+  // A step that the bounds' type may have no room for is added modulo 2^64.
+  constexpr bool has_room = static_cast<std::uint64_t>(std::numeric_limits<Step>::max()) <=
+                            static_cast<std::uint64_t>(std::numeric_limits<value>::max());
+  using stride = std::conditional_t<has_room, value, std::uint64_t>;
+  using shape = index_shape<value, stride>;
+  return run_loop(block_of(shape(range.begin(), n > 1 ? static_cast<stride>(step) : stride{1}, n), body), how, stop);
+}
+
+}  // namespace detail
 
 /// The same for every `step`-th integer: first, first + step, and so on, below last.
 /// The body gets what it would get without a step: the step's type does not matter.
@@ -129,19 +161,7 @@ void parallel_for(Range&& range, Body&& body, weights hints) {
 template <std::integral First, std::integral Last, std::integral Step, class Body>
   requires(!std::convertible_to<Body, splitting>)
 void parallel_for(First first, Last last, Step step, Body&& body, splitting how = {}) {
-  using value = typename detail::bound_of<First, Last>::type;
-  if (!(step > 0)) {
-    throw std::invalid_argument("filch: step '" + std::to_string(step) + "' of a loop is not positive; use 1 or more");
-  }
-  const blocked_range<value> range(detail::converted_bound<value>(first), detail::converted_bound<value>(last));
-  const auto width = static_cast<std::uint64_t>(step);
-  const std::uint64_t n = range.size() / width + (range.size() % width != 0 ? 1 : 0);
-  // A step that the bounds' type may have no room for is added modulo 2^64.
-  constexpr bool has_room = static_cast<std::uint64_t>(std::numeric_limits<Step>::max()) <=
-                            static_cast<std::uint64_t>(std::numeric_limits<value>::max());
-  using stride = std::conditional_t<has_room, value, std::uint64_t>;
-  using shape = detail::index_shape<value, stride>;
-  detail::run_loop(detail::block_of(shape(range.begin(), n > 1 ? static_cast<stride>(step) : stride{1}, n), body), how);
+  detail::run_steps(first, last, step, body, how, nullptr);
 }
 
 /// Calls body(part) for disjoint parts of the range that together are all of it.
@@ -171,6 +191,10 @@ template <class First, class Last, class Body>
   requires detail::loop_bounds<First, Last>
 loop_status parallel_for(First first, Last last, Body&& body, splitting how, const std::stop_token& stop) {
   return detail::run_interval(first, last, body, how, &stop);
+}
+template <std::integral First, std::integral Last, std::integral Step, class Body>
+loop_status parallel_for(First first, Last last, Step step, Body&& body, splitting how, const std::stop_token& stop) {
+  return detail::run_steps(first, last, step, body, how, &stop);
 }
 template <detail::iterable Range, class Body>
 loop_status parallel_for(Range&& range, Body&& body, splitting how, const std::stop_token& stop) {

@@ -18,8 +18,8 @@ auto without_result(F& f) noexcept {
 
 }  // namespace detail
 
-/// Runs all callables, perhaps at the same time, and returns when all have ended. Their results are thrown away;
-/// fork_join returns them.
+/// Runs all callables, one or more, perhaps at the same time, and returns when all have ended. Their results are thrown
+/// away; fork_join returns them.
 ///
 /// @throws what a callable throws; of several exceptions that of the leftmost. Those to the right of one that throws
 ///         may not be run at all.
@@ -29,6 +29,11 @@ template <class F, class G, class... More>
   requires(std::is_invocable_v<F> && std::is_invocable_v<G> && (std::is_invocable_v<More> && ...))
 void parallel_invoke(F&& f, G&& g, More&&... more) {
   filch::fork_join(detail::without_result<F>(f), detail::without_result<G>(g), detail::without_result<More>(more)...);
+}
+template <class F>
+  requires std::is_invocable_v<F>
+void parallel_invoke(F&& f) {
+  std::invoke(std::forward<F>(f));
 }
 
 }  // namespace filch

@@ -24,7 +24,8 @@ namespace filch {
 template <class T>
 class worker_local {
  public:
-  /// For the scheduler of the calling worker, or the default scheduler. `make()` makes a value; by default T().
+  /// For the scheduler of the calling worker, or the default scheduler. `make()` makes a value, or each is a copy of
+  /// `initial`; by default T().
   /// @throws std::bad_alloc; what starting the default scheduler throws.
   worker_local() : worker_local(this_worker().home_or_default()) {}
   explicit worker_local(scheduler& of) : worker_local(of, [] { return T(); }) {}
@@ -35,6 +36,13 @@ class worker_local {
     requires std::is_invocable_r_v<T, Make&>
   worker_local(scheduler& of, Make make)
       : of_(&of), make_(std::move(make)), values_(static_cast<std::size_t>(of.most_indices())) {}
+
+  explicit worker_local(const T& initial)
+    requires std::is_copy_constructible_v<T>
+      : worker_local(this_worker().home_or_default(), initial) {}
+  worker_local(scheduler& of, const T& initial)
+    requires std::is_copy_constructible_v<T>
+      : worker_local(of, [initial] { return initial; }) {}
 
   /// The calling worker's value. A call and a comparison; the first time, make() and an allocation.
   /// @throws std::logic_error when the calling thread is no worker of the scheduler; what make() throws.

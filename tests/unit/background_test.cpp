@@ -1,4 +1,5 @@
 // Tasks of no construct: submit(), continuations, blocked workers.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -322,6 +323,19 @@ TEST(future, may_be_of_nothing) {
   EXPECT_TRUE(all[0].valid());
 }
 
+TEST(future, of_a_value_that_cannot_be_copied_gives_it_away_at_its_end) {
+  scheduler pool({.workers = 2});
+  const auto make = [] { return std::make_unique<int>(4); };
+  const std::unique_ptr<int> mine = pool.submit(make).get();
+  EXPECT_EQ(*mine, 4);
+  future<std::unique_ptr<int>> kept = pool.submit(make);
+  const future<std::unique_ptr<int>> copy = kept;
+  EXPECT_EQ(&kept.get(), &copy.get());
+  EXPECT_EQ(*std::move(kept).get(), 4);
+  EXPECT_THROW(static_cast<void>(copy.get()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(copy.then([](const std::unique_ptr<int>& i) { return *i; }).get()), std::logic_error);
+}
+
 TEST(future, threads_outside_wait_for_promises) {
   promise<int> made;
   std::thread other([f = made.get_future()] { EXPECT_EQ(f.get(), 9); });
@@ -404,6 +418,15 @@ TEST(worker_local, one_value_for_each_worker) {
   other.run([&] { EXPECT_THROW(sums.local(), std::logic_error); });
   pool.run([&] { other.run([&] { sums.local() = 1; }); });  // of the scheduler around
   EXPECT_EQ(sums.size(), 1U);
+}
+
+TEST(worker_local, values_may_begin_as_copies_of_one) {
+  scheduler pool({.workers = 2});
+  worker_local<int> least(pool, 100);
+  pool.run([&] { parallel_for(7, 1000, [&](int i) { least.local() = std::min(least.local(), i); }); });
+  EXPECT_EQ(least.combine([](int a, int b) { return std::min(a, b); }), 7);
+  const worker_local<double> of_default(1);
+  EXPECT_EQ(of_default.combine(std::plus<>()), 1.0);
 }
 
 TEST(worker_local, values_come_in_the_order_of_indices) {

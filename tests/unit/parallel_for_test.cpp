@@ -1273,6 +1273,47 @@ TEST(parallel_for, says_so_when_an_iteration_stops_it) {
   });
 }
 
+TEST(parallel_for, of_steps_says_so_when_an_iteration_stops_it) {
+  in_every_way([](scheduler& s, const named_way& way) {
+    std::stop_source source;
+    account runs(500);
+    s.run([&] {
+      const auto status = parallel_for(
+          0, 500, 3,
+          [&](int i) {
+            runs.ran(static_cast<std::size_t>(i));
+            if (i == 297) source.request_stop();
+          },
+          way.how, source.get_token());
+      ASSERT_EQ(status, loop_status::stopped);
+    });
+    ASSERT_EQ(runs.runs(297), 1U);
+    for (std::size_t i = 0; i < runs.size(); ++i) ASSERT_LE(runs.runs(i), i % 3 == 0 ? 1U : 0U) << i;
+  });
+}
+
+// Told by which iterations follow each other at once on one thread: a part on offer begins at a multiple of the grain.
+TEST(parallel_for, takes_a_grain_as_a_number) {
+  scheduler s({.workers = 3, .loop = "simple"});
+  const int grain = 16;
+  std::vector<int> thread_of(1000, -1);
+  const auto begins = [&](int i) {
+    return i == 0 || thread_of[static_cast<std::size_t>(i)] != thread_of[static_cast<std::size_t>(i) - 1];
+  };
+  for (int round = 0; round < 20; ++round) {
+    const auto note = [&](int i) {
+      thread_of[static_cast<std::size_t>(i)] = this_worker().index;
+      linger(static_cast<std::size_t>(i));
+    };
+    s.run([&] { parallel_for(0, 1000, note, grain); });
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(i % grain == 0 || !begins(i)) << i;
+    std::vector<int> numbers(1000);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    s.run([&] { parallel_for(numbers, note, grain); });
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(i % grain == 0 || !begins(i)) << i;
+  }
+}
+
 TEST(parallel_for, of_ranges_says_so_when_a_part_stops_it) {
   in_every_way([](scheduler& s, const named_way& way) {
     std::stop_source source;

@@ -74,6 +74,8 @@ TEST(parallel_invoke, runs_outside_of_a_scheduler_and_nested) {
   const auto count = [&] { ++runs; };
   parallel_invoke([&] { parallel_invoke(count, count, count); }, [&] { parallel_invoke(count, count); });
   EXPECT_EQ(runs, 5);
+  parallel_invoke(count);
+  EXPECT_EQ(runs, 6);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <iterator>
+#include <list>
 #include <memory>
 #include <numeric>
 #include <sstream>
@@ -349,6 +350,22 @@ TEST(work_bag, takes_items_from_any_iterator) {
     EXPECT_EQ(sum, 21);
     EXPECT_EQ(owners[0], nullptr);
   });
+}
+
+TEST(work_bag, takes_items_from_containers) {
+  const std::list<int> roots{1, 2, 3};
+  std::atomic<int> sum{0};
+  const auto count_down = [&](int& i, feeder<int>& more) {
+    sum += i;
+    if (i > 1) more.push(i - 1);
+  };
+  for_each_dynamic(roots, count_down);
+  EXPECT_EQ(sum, 1 + 3 + 6);
+  std::stop_source source;
+  EXPECT_EQ(for_each_dynamic(roots, count_down, {}, source.get_token()), loop_status::complete);
+  source.request_stop();
+  EXPECT_EQ(for_each_dynamic(roots, count_down, {}, source.get_token()), loop_status::stopped);
+  EXPECT_EQ(roots, (std::list<int>{1, 2, 3}));
 }
 
 TEST(work_bag, on_one_worker_takes_the_newest_first) {
