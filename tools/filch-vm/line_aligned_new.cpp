@@ -7,9 +7,8 @@
 #include <cstdlib>
 #include <new>
 
+#include <filch/vm/data_units.hpp>
 #include <filch/vm/simulation.hpp>
-
-#include "vm/machine/data_units.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vm/machine/data_units.hpp"
+#include <filch/vm/data_units.hpp>
 
 namespace filch::platform::vm {
 

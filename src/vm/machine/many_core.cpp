@@ -6,9 +6,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include <filch/vm/data_units.hpp>
+
 #include "platform/parker.hpp"
 #include "platform/thread.hpp"
-#include "vm/machine/data_units.hpp"
 #include "vm/machine/mix.hpp"
 
 namespace filch::platform::vm {
