@@ -14,7 +14,7 @@ namespace filch::watched {
 inline constexpr char section[] = "filch_watched";
 inline constexpr std::uint64_t magic = 0x68637461'77686c66;
 /// Another one for each change of what follows.
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 /// The table begins with it. `schedulers` addresses follow, of `watched::scheduler` or null.
 struct table_header {
@@ -30,7 +30,7 @@ struct worker_fields {
   std::int32_t idle, waiting;
   std::int32_t sleep_state;  ///< 8 bits: 1 while it sleeps, without a task
   std::int32_t dozing;       ///< 8 bits: 1 while it sleeps, inside of a task
-  std::int32_t busy;         ///< 8 bits: 0 in a program's code
+  std::int32_t attached;     ///< 8 bits: 1 while a thread takes part as this worker; of seats and guests
 };
 
 struct scheduler {

@@ -221,6 +221,7 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
 
 worker& scheduler_core::attach() {
   worker& w = find_seat();
+  w.attached.store(true);
   if (ticker_ != nullptr) ticker_->enter();
   return w;
 }
@@ -257,6 +258,7 @@ worker& scheduler_core::find_guest() {
 }
 
 void scheduler_core::detach(worker& w) noexcept {
+  w.attached.store(false);
   if (ticker_ != nullptr) ticker_->leave();
   if (w.number == 0) {
     seat_binding_.end();

@@ -27,7 +27,7 @@ watched::scheduler watched_parts(const team& everybody, const configuration& cho
                 .waiting = field(w.counted.waiting.address()),
                 .sleep_state = field(&w.sleep.state),
                 .dozing = field(&w.wait.dozing),
-                .busy = field(&w.busy)};
+                .attached = field(&w.attached)};
   chosen.policy.copy(all.policy, sizeof all.policy - 1);
   return all;
 }

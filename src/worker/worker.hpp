@@ -313,6 +313,7 @@ class worker : public worker_core {
   platform::atomic<std::uint64_t> reach{0};   ///< any thread: whom it may take from, since it looked for the last time
   alignas(64) counters counted;               ///< any thread may read
   search_part search;                         ///< owner
+  platform::local<bool> attached{false};      ///< seat, guest: a thread takes part; for who looks from outside
   platform::trace_log trace;                  ///< owner
   std::shared_ptr<profile_recorder> profile;  ///< owner; null: what it runs is not profiled
   std::int64_t root_since_ns = 0;             ///< owner, for the trace

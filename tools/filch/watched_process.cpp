@@ -173,7 +173,7 @@ bool watched_process::read_memory(std::uint64_t address, void* to, std::size_t b
 bool watched_process::read_worker(std::uint64_t address, const watched::worker_fields& fields, bool has_thread,
                                   watched_worker& to) const {
   const std::array offsets{fields.steals,  fields.failed_steals, fields.leaps,  fields.idle,
-                           fields.waiting, fields.sleep_state,   fields.dozing, fields.busy};
+                           fields.waiting, fields.sleep_state,   fields.dozing, fields.attached};
   const auto [first, last] = std::ranges::minmax(offsets);
   constexpr std::int32_t most_apart = 1 << 16;
   if (last - first > most_apart) {
@@ -192,12 +192,11 @@ bool watched_process::read_worker(std::uint64_t address, const watched::worker_f
   const bool is_searching = (idle | waiting) % 2 != 0;
   const bool is_asleep = field<std::uint8_t>(memory, fields.sleep_state - first) == 1 ||
                          field<std::uint8_t>(memory, fields.dozing - first) == 1;
-  const bool is_in_program = field<std::uint8_t>(memory, fields.busy - first) == 0;
-  // Of a seat or a guest without a thread the library's own code is the last that has run.
-  to.now = is_asleep                     ? worker_state::asleep
-           : is_searching                ? worker_state::searching
-           : is_in_program || has_thread ? worker_state::running
-                                         : worker_state::absent;
+  const bool is_attached = has_thread || field<std::uint8_t>(memory, fields.attached - first) == 1;
+  to.now = is_asleep      ? worker_state::asleep
+           : is_searching ? worker_state::searching
+           : is_attached  ? worker_state::running
+                          : worker_state::absent;
   return true;
 }
 
