@@ -81,11 +81,11 @@ class pipeline_run {
  public:
   pipeline_run(std::size_t most_items, Source& source, std::tuple<pipeline_stage<Fs>&...> all)
       : source_(source), stages_(all), flow_(most_items, stages), items_(most_items) {
-    for (item& each : items_) flow_.recycle(each);
+    for (item& each : items_) flow_.add(each);
   }
 
   void run() {
-    spawn_feeder();
+    group_.run([this] { feed(); });
     group_.wait();
     flow_.rethrow();
   }
@@ -96,49 +96,48 @@ class pipeline_run {
     typename item_types<first_item, Fs...>::variant value;
   };
 
-  /// A task goes on with the source, unless one is about to.
-  void spawn_feeder() {
-    if (flow_.may_feed()) group_.run([this] { feed(); });
-  }
-
+  /// Makes items and goes on with each, for as long as it may be in the source.
   void feed() {
-    flow_.feeds();
-    while (pipeline_item* const next = flow_.begin_source()) {
-      auto& i = static_cast<item&>(*next);
-      bool more = false;
-      try {
-        std::optional<first_item> made = std::invoke(source_);
-        if (made) {
-          i.value.template emplace<1>(std::move(*made));
-          more = true;
-        }
-      } catch (...) {
-        flow_.fail_source();
+    while (auto* const i = static_cast<item*>(flow_.begin_source())) {
+      if (!make(*i)) return;
+      // Somebody else goes on with the source, while this worker does with the item. On a full stack, as those of policy
+      // serial are, that task would run at once, and so on.
+      const worker_core& w = *self;
+      if (flow_.end_source(*i, w.head.load() != w.end)) {
+        group_.run([this] {
+          flow_.begin_feeder();
+          feed();
+        });
       }
-      flow_.end_source(i, more);
-      if (!more) return;
-      // Somebody else, while this worker goes on with the item. On a full stack, as those of policy serial are, it would run
-      // at once, and so on.
-      if (const worker_core& w = *self; w.head.load() != w.end) spawn_feeder();
-      advance<0>(i, true);
+      advance<0>(*i);
     }
   }
+  /// False: there is nothing more.
+  bool make(item& i) {
+    try {
+      if (std::optional<first_item> made = std::invoke(source_)) {
+        i.value.template emplace<1>(std::move(*made));
+        return true;
+      }
+    } catch (...) {
+      flow_.fail_source();
+    }
+    return false;
+  }
 
-  /// `feeds`: the caller looks for the next item itself.
   template <std::size_t Stage>
-  void advance(item& i, bool feeds) {
+  void advance(item& i) {
     if constexpr (Stage == stages) {
       i.value.template emplace<0>();
       flow_.recycle(i);
-      if (!feeds) spawn_feeder();
     } else {
-      if (flow_.enter(Stage, std::get<Stage>(stages_).order, i)) run_stage<Stage>(i, feeds);
+      if (flow_.enter(Stage, std::get<Stage>(stages_).order, i)) run_stage<Stage>(i);
     }
   }
 
   /// Inside of the stage, if that is serial.
   template <std::size_t Stage>
-  void run_stage(item& i, bool feeds) {
+  void run_stage(item& i) {
     auto& stage = std::get<Stage>(stages_);
     if (!flow_.skips(i)) {
       try {
@@ -154,10 +153,13 @@ class pipeline_run {
         flow_.fail(i);
       }
     }
-    if (pipeline_item* const next = flow_.leave(Stage, stage.order)) {
-      group_.run([this, next] { run_stage<Stage>(static_cast<item&>(*next), false); });
+    if (pipeline_item* const next = flow_.leave(Stage, stage.order, i)) {
+      group_.run([this, next] {
+        run_stage<Stage>(static_cast<item&>(*next));
+        feed();
+      });
     }
-    advance<Stage + 1>(i, feeds);
+    advance<Stage + 1>(i);
   }
 
   Source& source_;

@@ -1,5 +1,7 @@
+// docs/protocols/pipeline.md.
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -11,38 +13,52 @@
 
 namespace filch::detail {
 
-/// One lock for all: it is held for a few instructions, and items are worth more than that.
 struct pipeline_flow::state {
   static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
+  /// Before a stage that is not parallel: a row of places, used in a circle. The second of two to come to a place, an item
+  /// and its turn, lets the item in.
   struct gate {
-    bool busy = false;
-    std::uint64_t next = 0;                 ///< the item that may enter, where they come in order
-    std::vector<pipeline_item*> by_number;  ///< left there: item n at n modulo their most; where they come in order
-    pipeline_item* oldest = nullptr;        ///< left there, elsewhere
-    pipeline_item* newest = nullptr;
+    explicit gate(std::size_t most_items) : row(most_items) {}
+
+    using place = platform::atomic<pipeline_item*>;
+    place& at(std::uint64_t position) noexcept { return row[position % row.size()]; }
+
+    std::vector<place> row;
+    platform::atomic<std::uint64_t> arrived{0};  ///< where items enter as they come
   };
 
-  state(std::size_t most_items, std::size_t stages) : gates(stages) {
-    for (gate& each : gates) each.by_number.resize(most_items);
+  // In one word: how many items are free, and whether somebody is in the source, or will look whether it may be.
+  static constexpr std::uint64_t one_free = 4;
+  static constexpr std::uint64_t in_source = 1;  ///< also when there are no more items
+  static constexpr std::uint64_t will_look = 2;
+
+  state(std::size_t most_items, std::size_t stages) : source(most_items * one_free) {
+    gates.reserve(stages);
+    for (std::size_t i = 0; i < stages; ++i) {
+      gates.push_back(std::make_unique<gate>(most_items));
+      // relaxed: nobody else has the pipeline yet.
+      gates.back()->at(0).store(&turn, std::memory_order_relaxed);
+    }
   }
 
   void note_error(std::uint64_t number) noexcept {
     const std::lock_guard lock(mutex);
-    over = true;
     if (number >= failed.load(std::memory_order_relaxed)) return;
     failed.store(number, std::memory_order_relaxed);  // a hint to others; under the lock
     error = std::current_exception();
   }
 
-  platform::mutex mutex;
-  std::vector<gate> gates;
+  pipeline_item turn;  ///< stands for the turn of an item that has not come
+  std::vector<std::unique_ptr<gate>> gates;
+  // Of whoever is in the source.
   pipeline_item* free = nullptr;
-  bool is_fed = false;       ///< somebody is in the source
-  bool will_be_fed = false;  ///< somebody is about to look whether it may be
-  bool over = false;         ///< there are no more items
   std::uint64_t given = 0;
+  /// Free items that have come back since.
+  platform::atomic<pipeline_item*> returned{nullptr};
+  platform::atomic<std::uint64_t> source;
   platform::atomic<std::uint64_t> failed{none};  ///< the first item of those that failed
+  platform::mutex mutex;
   std::exception_ptr error;
 };
 
@@ -51,70 +67,72 @@ pipeline_flow::pipeline_flow(std::size_t most_items, std::size_t stages)
 
 pipeline_flow::~pipeline_flow() = default;
 
-bool pipeline_flow::may_feed() noexcept {
-  state& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  if (s.over || s.is_fed || s.free == nullptr) return false;
-  return !std::exchange(s.will_be_fed, true);
-}
+void pipeline_flow::add(pipeline_item& i) noexcept { i.next = std::exchange(state_->free, &i); }
 
-void pipeline_flow::feeds() noexcept {
-  const std::lock_guard lock(state_->mutex);
-  state_->will_be_fed = false;
+void pipeline_flow::begin_feeder() noexcept {
+  // relaxed: it looks now. The mark is set, by who added this task.
+  state_->source.fetch_sub(state::will_look, std::memory_order_relaxed);
 }
 
 pipeline_item* pipeline_flow::begin_source() noexcept {
   state& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  if (s.over || s.is_fed || s.free == nullptr) return nullptr;
-  s.is_fed = true;
+  if (s.failed.load(std::memory_order_relaxed) != state::none) return nullptr;
+  std::uint64_t seen = s.source.load(std::memory_order_relaxed);
+  do {
+    if ((seen & state::in_source) != 0 || seen < state::one_free) return nullptr;
+    // [PF5] acquire: the source's data, from who was in it before; and that a free item is there.
+  } while (!s.source.compare_exchange_weak(seen, (seen - state::one_free) | state::in_source, std::memory_order_acquire,
+                                           std::memory_order_relaxed));
+  // [PF3] acquire: the items' links, from [PF4]. No exploration follows those: they are plain memory.
+  if (s.free == nullptr) s.free = s.returned.exchange(nullptr, std::memory_order_acquire);
   return std::exchange(s.free, s.free->next);
 }
 
-void pipeline_flow::end_source(pipeline_item& i, bool more) noexcept {
+bool pipeline_flow::end_source(pipeline_item& i, bool adds) noexcept {
   state& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  s.is_fed = false;
-  if (more) {
-    i.number = s.given++;
-  } else {
-    s.over = true;
+  i.number = s.given++;
+  std::uint64_t seen = s.source.load(std::memory_order_relaxed);
+  for (;;) {
+    const bool wanted = adds && seen >= state::one_free && (seen & state::will_look) == 0;
+    // [PF6] release: what it has done in the source, for [PF5].
+    if (s.source.compare_exchange_weak(seen, (seen & ~state::in_source) | (wanted ? state::will_look : 0),
+                                       std::memory_order_release, std::memory_order_relaxed)) {
+      return wanted;
+    }
   }
 }
 
 void pipeline_flow::recycle(pipeline_item& i) noexcept {
   state& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  i.next = std::exchange(s.free, &i);
+  i.next = s.returned.load(std::memory_order_relaxed);
+  // [PF4] release: the item's link, for [PF3]. No exploration follows it, see there.
+  while (!s.returned.compare_exchange_weak(i.next, &i, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  // [PF7] release: that the item is there, for [PF5]. No exploration notices if it is not, as a read-modify-write reads the
+  // last value; see [AT5].
+  s.source.fetch_add(state::one_free, std::memory_order_release);
 }
 
 bool pipeline_flow::enter(std::size_t stage, stage_order order, pipeline_item& i) noexcept {
   if (order == stage_order::parallel) return true;
   state& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  state::gate& g = s.gates[stage];
-  const bool may = !g.busy && (order == stage_order::serial || i.number == g.next);
-  if (may) {
-    g.busy = true;
-  } else if (order == stage_order::in_order) {
-    g.by_number[i.number % g.by_number.size()] = &i;
-  } else {
-    i.next = nullptr;
-    (g.oldest == nullptr ? g.oldest : g.newest->next) = &i;
-    g.newest = &i;
-  }
-  return may;
+  state::gate& g = *s.gates[stage];
+  // [PF2] acq_rel: who comes to a place again has seen who was there before leave it.
+  i.position = order == stage_order::in_order ? i.number : g.arrived.fetch_add(1, std::memory_order_acq_rel);
+  state::gate::place& mine = g.at(i.position);
+  // [PF1] release: the item, for who lets it in. acquire: what was done in the stage before.
+  if (mine.exchange(&i, std::memory_order_acq_rel) == nullptr) return false;
+  mine.store(nullptr, std::memory_order_relaxed);  // nobody else comes here before this item has left the stage
+  return true;
 }
 
-pipeline_item* pipeline_flow::leave(std::size_t stage, stage_order order) noexcept {
+pipeline_item* pipeline_flow::leave(std::size_t stage, stage_order order, const pipeline_item& i) noexcept {
   if (order == stage_order::parallel) return nullptr;
   state& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  state::gate& g = s.gates[stage];
-  pipeline_item* const next =
-      order == stage_order::in_order ? std::exchange(g.by_number[++g.next % g.by_number.size()], nullptr) : g.oldest;
-  if (order == stage_order::serial && next != nullptr) g.oldest = next->next;
-  g.busy = next != nullptr;
+  state::gate::place& after = s.gates[stage]->at(i.position + 1);
+  // [PF1] release: what was done in the stage. acquire: the item.
+  pipeline_item* const next = after.exchange(&s.turn, std::memory_order_acq_rel);
+  if (next != nullptr) after.store(nullptr, std::memory_order_relaxed);  // as above
   return next;
 }
 

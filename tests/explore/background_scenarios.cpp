@@ -199,6 +199,49 @@ void explore_graph(const options& chosen) {
   });
 }
 
+/// Items of a pipeline pass a stage one at a time, and then another one in order. The source, the stages and the items have
+/// data of their own; an item's is used again for the one that comes `most` later.
+template <int Most>
+void explore_pipeline(const options& chosen, int items) {
+  scheduler pool(chosen);
+  account ran(static_cast<std::size_t>(items));
+  payload of_items[Most];
+  payload given;
+  payload passed;
+  payload ended;
+  given.store(0);
+  passed.store(0);
+  ended.store(0);
+  pool.run([&] {
+    pipeline(
+        Most,
+        [&]() -> std::optional<int> {
+          const int next = given.load();
+          if (next == items) return std::nullopt;
+          given.store(next + 1);
+          of_items[next % Most].store(next);
+          return next;
+        },
+        parallel([&](int i) {
+          ran.ran(static_cast<std::size_t>(i));
+          of_items[i % Most].store(of_items[i % Most].load() + 1);
+          return i;
+        }),
+        serial([&](int i) {
+          check(of_items[i % Most].load() == i + 1, "an item's data got lost");
+          passed.store(passed.load() + 1);
+          return i;
+        }),
+        serial_in_order([&](int i) {
+          check(ended.load() == i, "an item came out of order");
+          check(of_items[i % Most].load() == i + 1, "an item's data got lost");
+          ended.store(i + 1);
+        }));
+  });
+  check(passed.load() == items && ended.load() == items, "an item got lost");
+  ran.check_all();
+}
+
 /// Workers are kept awake while there is something to do.
 void explore_warm(const options& chosen) {
   scheduler pool(chosen);
@@ -235,6 +278,10 @@ void add_background(scenario_list& to) {
                 [] { explore_blocked_tasks(small(1, "lace", "transitive")); }});
   to.push_back({"task_graph", "a diamond, run again after it has failed",
                 [] { explore_graph(small(2, "lace", "transitive")); }});
+  to.push_back({"pipeline", "three items, two at a time, through two serial stages",
+                [] { explore_pipeline<2>(small(2, "lace", "transitive"), 3); }});
+  to.push_back({"pipeline_three", "four items, three at a time, three workers",
+                [] { explore_pipeline<3>(small(3, "lace", "transitive"), 4); }});
   to.push_back(
       {"kept_warm", "a fork while nobody may fall asleep", [] { explore_warm(small(2, "lace", "transitive")); }});
 }

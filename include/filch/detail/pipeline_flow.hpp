@@ -1,4 +1,5 @@
 // What a pipeline keeps of its items apart from their values: which are free, who may enter a stage, and what went wrong.
+// docs/protocols/pipeline.md.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ enum class stage_order : std::uint8_t { parallel, serial, in_order };
 
 struct pipeline_item {
   std::uint64_t number = 0;       ///< in the order of the source
-  pipeline_item* next = nullptr;  ///< free, or left at a stage
+  std::uint64_t position = 0;     ///< in the row before the stage that it is at
+  pipeline_item* next = nullptr;  ///< free
 };
 
 /// Thread safety: all threads. The source, and each stage that is not parallel, has one thread inside.
@@ -24,19 +26,22 @@ class FILCH_API pipeline_flow {
   pipeline_flow(const pipeline_flow&) = delete;
   pipeline_flow& operator=(const pipeline_flow&) = delete;
 
-  /// Shall another task go on with the source? Not if one is about to, or if it could not. It begins with feeds().
-  [[nodiscard]] bool may_feed() noexcept;
-  void feeds() noexcept;
+  /// Who makes a pipeline hands over its items, all free.
+  void add(pipeline_item& i) noexcept;
+
+  /// A task begins that was added because end_source() said so.
+  void begin_feeder() noexcept;
   /// A free item, and the caller is in the source; null: it may not be, at present or any more.
   [[nodiscard]] pipeline_item* begin_source() noexcept;
-  /// The source has given a value for the item, or has no more.
-  void end_source(pipeline_item& i, bool more) noexcept;
+  /// The source has given a value for it. `adds`: the caller can add a task that goes on with the source. Whether it is to.
+  [[nodiscard]] bool end_source(pipeline_item& i, bool adds) noexcept;
+  /// The item is free.
   void recycle(pipeline_item& i) noexcept;
 
   /// False: the item is left there.
   [[nodiscard]] bool enter(std::size_t stage, stage_order order, pipeline_item& i) noexcept;
   /// Who may enter now, and is left there; null: nobody.
-  [[nodiscard]] pipeline_item* leave(std::size_t stage, stage_order order) noexcept;
+  [[nodiscard]] pipeline_item* leave(std::size_t stage, stage_order order, const pipeline_item& i) noexcept;
 
   /// The exception in flight is that of the item, or of the source.
   void fail(const pipeline_item& i) noexcept;
