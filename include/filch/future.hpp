@@ -114,7 +114,8 @@ class future_state : public future_base {
   }
   /// Moves the value out: from then on it has an error.
   [[nodiscard]] T take() {
-    T value = std::move(const_cast<T&>(get()));
+    static_cast<void>(get());
+    T value = std::move(*value_);
     error_ =
         std::make_exception_ptr(std::logic_error("filch: the value of a future was moved out by get() of a temporary "
                                                  "one; to read it more often, keep the future"));

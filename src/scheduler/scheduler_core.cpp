@@ -221,7 +221,6 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
 
 worker& scheduler_core::attach() {
   worker& w = find_seat();
-  w.attached.store(true);
   if (ticker_ != nullptr) ticker_->enter();
   return w;
 }
@@ -232,6 +231,7 @@ worker& scheduler_core::find_seat() {
   if (!seat_taken_.load(std::memory_order_relaxed) &&
       seat_taken_.compare_exchange_strong(taken, true, std::memory_order_acquire, std::memory_order_relaxed)) {
     worker& seat = team_[0];
+    seat.attached.store(true);
     seat_binding_.begin(seat.location.processor);
     return seat;
   }
@@ -254,6 +254,7 @@ worker& scheduler_core::find_guest() {
   }
   // Nobody has asked it while it did not take part.
   team_[number].raise();
+  team_[number].attached.store(true);
   return team_[number];
 }
 

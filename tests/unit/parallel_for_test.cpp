@@ -1253,42 +1253,24 @@ TEST(parallel_for, is_complete_when_nobody_stops_it) {
 
 TEST(parallel_for, says_so_when_an_iteration_stops_it) {
   in_every_way([](scheduler& s, const named_way& way) {
-    for (const std::size_t last : {0, 100, 499}) {
+    using stop = std::pair<std::size_t, std::size_t>;  // the step, and who stops it
+    for (const auto& [step, last] : {stop{1, 0}, stop{1, 100}, stop{1, 499}, stop{3, 0}, stop{3, 99}, stop{3, 498}}) {
       std::stop_source source;
       account runs(500);
-      s.run([&] {
-        const auto status = parallel_for(
-            std::size_t{0}, runs.size(),
-            [&](std::size_t i) {
-              runs.ran(i);
-              linger(i);
-              if (i == last) source.request_stop();
-            },
-            way.how, source.get_token());
+      const auto body = [&, last = last](std::size_t i) {
+        runs.ran(i);
+        linger(i);
+        if (i == last) source.request_stop();
+      };
+      s.run([&, step = step] {
+        const auto status = step == 1
+                                ? parallel_for(std::size_t{0}, runs.size(), body, way.how, source.get_token())
+                                : parallel_for(std::size_t{0}, runs.size(), step, body, way.how, source.get_token());
         ASSERT_EQ(status, loop_status::stopped);
       });
       ASSERT_EQ(runs.runs(last), 1U);
-      for (std::size_t i = 0; i < runs.size(); ++i) ASSERT_LE(runs.runs(i), 1U) << i;
+      for (std::size_t i = 0; i < runs.size(); ++i) ASSERT_LE(runs.runs(i), i % step == 0 ? 1U : 0U) << i;
     }
-  });
-}
-
-TEST(parallel_for, of_steps_says_so_when_an_iteration_stops_it) {
-  in_every_way([](scheduler& s, const named_way& way) {
-    std::stop_source source;
-    account runs(500);
-    s.run([&] {
-      const auto status = parallel_for(
-          0, 500, 3,
-          [&](int i) {
-            runs.ran(static_cast<std::size_t>(i));
-            if (i == 297) source.request_stop();
-          },
-          way.how, source.get_token());
-      ASSERT_EQ(status, loop_status::stopped);
-    });
-    ASSERT_EQ(runs.runs(297), 1U);
-    for (std::size_t i = 0; i < runs.size(); ++i) ASSERT_LE(runs.runs(i), i % 3 == 0 ? 1U : 0U) << i;
   });
 }
 

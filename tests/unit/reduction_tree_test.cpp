@@ -72,13 +72,9 @@ auto from_intervals(std::uint64_t leaves, const std::vector<std::pair<std::uint6
       values.begin(low);
       std::uint64_t at = 0;
       for (std::uint64_t i = low; i != high;) {
-        if (random() % 2 == 0) {
-          block.run_one(i++, values);
-        } else {
-          const std::uint64_t end = i + 1 + random() % (high - i);
-          block.run(i, end, at, values);
-          i = end;
-        }
+        const std::uint64_t end = random() % 2 == 0 ? i + 1 : i + 1 + random() % (high - i);
+        block.run(i, end, at, values);
+        i = end;
       }
       block.end(*self, high, values);
     }

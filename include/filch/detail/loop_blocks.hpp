@@ -49,7 +49,6 @@ struct item_block {
 
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 
-  void run_one(std::uint64_t i, no_values& /*none*/) const { std::invoke(held.get(), shape.item(shape.place_of(i))); }
   /// Runs [low, high). `at`: the number in progress, for whoever has to know which one threw.
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& /*none*/) const {
     shape.visit(low, high, at, [this](auto place) { std::invoke(held.get(), shape.item(place)); });
@@ -68,10 +67,6 @@ struct range_block {
 
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 
-  void run_one(std::uint64_t i, no_values& none) const {
-    std::uint64_t at = i;
-    run(i, i + 1, at, none);
-  }
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& /*none*/) const {
     at = low;
     shape.visit(low, high, at, [&](const range& part) { held.get()(part); });

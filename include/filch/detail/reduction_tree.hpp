@@ -306,8 +306,6 @@ struct reduction_block {
 
   [[nodiscard]] std::uint64_t size() const noexcept { return result.leaves(); }
 
-  void run_one(std::uint64_t i, values& sums) const { sums.add_leaf(i, leaf(i), combine); }
-
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, values& sums) const {
     at = low;
     sums.add_leaves(low, high, leaf, combine);
