@@ -24,7 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TREES = ("src", "bench", "tools")
-LARGEST_BATCH = 64  # sources; so that there is work for two processors
+PUBLIC_HEADERS = {header.stem for header in (ROOT / "include").rglob("*.hpp")}
+LARGEST_BATCH = 100  # sources; so that there is work for two processors
 INCLUDE = re.compile(r'^#include .*$', re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace (?:\w+::)+(\w+) \{", re.MULTILINE)
 # Members of what a header declares cannot be defined in an inner namespace.
@@ -77,7 +78,8 @@ def may_be_inner(source, text):
     """Can what the source defines be in an inner namespace of its own? Not if a header declares it, or if the source names
     that namespace elsewhere."""
     found = NAMESPACE.search(text)
-    if found is None or source.with_suffix(".hpp").exists() or MEMBER_DEFINITION.search(text):
+    has_header = source.with_suffix(".hpp").exists() or source.stem in PUBLIC_HEADERS
+    if found is None or has_header or MEMBER_DEFINITION.search(text):
         return False
     return f"{found[1]}::" not in text
 
