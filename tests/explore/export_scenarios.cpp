@@ -37,12 +37,15 @@ run_result run_ring_task(task& t, run_by /*who*/) {
 
 /// A scheduler whose idle workers run what is in the rings, and tasks for them.
 class ring_pool {
+  // Until the workers have ended: one may still run a task when the scenario has seen what it waits for.
+  std::vector<ring_task> tasks_;
+
  public:
   ring_pool(int workers, std::size_t tasks, std::function<void(int)> ran)
-      : rings(
+      : tasks_(tasks),
+        rings(
             workers, [] {}, [this] { pool.core().idle().offered(); }),
-        pool(small(workers, "lace", "transitive"), place_hooks{.of = nullptr, .tasks = &rings, .network = nullptr}),
-        tasks_(tasks) {
+        pool(small(workers, "lace", "transitive"), place_hooks{.of = nullptr, .tasks = &rings, .network = nullptr}) {
     for (ring_task& each : tasks_) each.ran = ran;
   }
   /// The task, written by whoever brings it.
@@ -55,9 +58,6 @@ class ring_pool {
 
   export_rings rings;
   scheduler pool;
-
- private:
-  std::vector<ring_task> tasks_;
 };
 
 /// The owner pushes and takes the newest, another worker the oldest; whoever looks at the network brings some, and takes
