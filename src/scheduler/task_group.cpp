@@ -91,14 +91,16 @@ class task_group::detached_tasks final : public detail::siblings {
 
   bool help(detail::worker& w) noexcept override {
     detail::group_rest* const rest = group_.rest_.load(std::memory_order_acquire);  // [GR1]
-    return rest != nullptr && rest->home.help(w, *rest);
+    return rest != nullptr && is_of_scheduler(w, *rest) && rest->home.help(w, *rest);
   }
 
   // Made now, if no task has made it: who did so later could not wake this worker. Without memory for that it sleeps until
   // the task ends for which it waits.
   void begin_sleep(detail::worker& w) noexcept override {
     try {
-      watched_ = &group_.rest();
+      detail::group_rest& rest = group_.rest();
+      if (!is_of_scheduler(w, rest)) return;
+      watched_ = &rest;
     } catch (const std::bad_alloc&) {
       return;
     }
@@ -119,6 +121,11 @@ class task_group::detached_tasks final : public detail::siblings {
   }
 
  private:
+  // Who adds the first detached task chooses whose they are. Those of another scheduler are not this worker's to run.
+  static bool is_of_scheduler(const detail::worker& w, const detail::group_rest& rest) noexcept {
+    return &rest.home == &w.home->core().injected();
+  }
+
   task_group& group_;
   detail::group_rest* watched_ = nullptr;
   const detail::group_rest* outer_ = nullptr;  ///< that the worker waits for around this wait

@@ -441,6 +441,42 @@ TEST(task_group, who_waits_for_a_stolen_task_runs_what_that_adds_to_the_group) {
   });
 }
 
+// Whoever adds the first detached task chooses whose they are, unless the owner has fallen asleep before. Those of another
+// scheduler lie in its queues, and the owner's worker has one of the same number: its wait must leave them alone.
+TEST(task_group, who_waits_for_a_stolen_task_leaves_those_of_another_scheduler_to_that) {
+  constexpr std::size_t added = 64;
+  scheduler two({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    tests::account tasks(added);
+    std::atomic<std::size_t> of_two = 0;
+    two.run([&] {
+      std::atomic<bool> stolen = false;
+      task_group group;
+      std::jthread outside([&] {
+        while (!stolen) std::this_thread::yield();
+        scheduler::default_scheduler().run([&] {
+          for (std::size_t i = 0; i < added; ++i) {
+            group.run([&, i] {
+              if (this_worker().scheduler == &two) ++of_two;
+              std::this_thread::sleep_for(std::chrono::microseconds(20));
+              tasks.ran(i);
+            });
+          }
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the owner looks for them
+        });
+      });
+      group.run([&] {
+        stolen = true;
+        outside.join();
+      });
+      while (!stolen) fork_join([] {}, [] {});  // answers whoever asks
+      group.wait();
+    });
+    ASSERT_EQ(tasks.first_not(1), added);
+    ASSERT_TRUE(of_two == 0 || of_two == added) << of_two;
+  }
+}
+
 TEST(task_group, a_full_stack_runs_tasks_at_once) {
   scheduler s({.workers = 2, .stack_bytes = 4096});
   s.run([] {
