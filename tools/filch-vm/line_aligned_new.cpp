@@ -3,6 +3,7 @@
 // words of its command line, which objects of a simulated program share a line or a page, and so would its results. Nor
 // do two nodes share a line by chance; and the virtual machine hears of all that is given out, which may have been
 // another node's.
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -28,6 +29,10 @@ void* line_aligned(std::size_t bytes) noexcept {
   return given_out(alignment, bytes);
 }
 
+void* aligned(std::size_t bytes, std::align_val_t alignment) noexcept {
+  return given_out(std::max(static_cast<std::size_t>(alignment), line_bytes), bytes);
+}
+
 }  // namespace
 
 void* operator new(std::size_t bytes) {
@@ -35,7 +40,7 @@ void* operator new(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
-// A sanitizer's own would not call the one above.
+// Those that do not throw are written out: a sanitizer's own would not call the one above.
 void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept { return line_aligned(bytes); }
 
 void operator delete(void* memory) noexcept { std::free(memory); }
@@ -44,9 +49,12 @@ void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(m
 
 // Of types with an alignment of their own: as the library's, but for the word to the virtual machine.
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  const std::size_t own = static_cast<std::size_t>(alignment);
-  if (void* const memory = given_out(own < line_bytes ? line_bytes : own, bytes)) return memory;
+  if (void* const memory = aligned(bytes, alignment)) return memory;
   throw std::bad_alloc();
+}
+
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
+  return aligned(bytes, alignment);
 }
 
 void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }

@@ -88,8 +88,8 @@ void many_core::run(std::function<void()> program) {
             program();
           } catch (...) {
             error_ = std::current_exception();
-            leave();
           }
+          if (error_ != nullptr) leave();  // not in the handler, which would keep the exception for ever
           end_program();
         },
         node, 0);
