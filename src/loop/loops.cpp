@@ -171,20 +171,12 @@ namespace {
 // something else, and whoever is idle takes a part.
 void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, part_origin origin) noexcept {
   if (origin == part_origin::whole && w.number == 0 && w.is_in_root() && w.loops.innermost.load() == nullptr) {
-    const busy_section here(w);
     const std::uint64_t most_parts = std::max<std::uint64_t>(1, (high - low) / whole.grain);
-    std::uint64_t parts = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.common.workers), most_parts);
-    for (; parts > 1; --parts) {
-      const std::uint64_t from = whole_grains(low, high - (high - low) / parts, whole.grain);
-      if (from >= high) continue;
-      if (!give_part(w, w.common.team[static_cast<std::uint32_t>(parts - 1)], {}, whole, from, high)) break;
-      high = from;
-    }
-    origin = part_origin::taken_back;
+    const auto workers = static_cast<std::uint64_t>(w.common.workers);
+    return run_fixed(w, whole, low, high, 0, std::min(workers, most_parts));
   }
   const search_pause own_part(w);
   whole.code.run_part(w, whole, low, high, 0, origin);
-  join_given_parts(w, whole);
 }
 
 // Of a schedule that is recorded or replayed: part t is worker t's, or is where it was, if the loop is the root's own. Others
@@ -213,6 +205,24 @@ void run_in_schedule(worker& w, loop_state& whole, std::uint64_t low, std::uint6
 }
 
 }  // namespace
+
+void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, std::uint32_t first,
+               std::uint64_t parts) noexcept {
+  while (parts > 1) {
+    const busy_section here(w);
+    // Parts differ by one grain at most, the larger ones first.
+    const std::uint64_t lower = parts - parts / 2;
+    const std::uint64_t grains = (high - low) / whole.grain;
+    const std::uint64_t from = low + (grains / parts * lower + std::min(grains % parts, lower)) * whole.grain;
+    worker& middle = w.common.team[first + static_cast<std::uint32_t>(lower)];
+    if (!give_part(w, middle, {}, whole, from, high, parts - lower)) break;
+    high = from;
+    parts = lower;
+  }
+  const search_pause own_part(w);
+  whole.code.run_part(w, whole, low, high, 0, part_origin::taken_back);
+  join_given_parts(w, whole);
+}
 
 void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::uint64_t high,
                  part_origin origin) noexcept {

@@ -76,6 +76,8 @@ run_result run_given(task& t, run_by /*who*/) {
   run_result result = run_result::done;
   if (g.s != nullptr) {
     result = g.run(*g.s, run_by::in_place);
+  } else if (g.parts > 1) {
+    run_fixed(w, *g.whole, g.low, g.high, g.to.number, g.parts);
   } else {
     run_divided(w, *g.whole, g.low, g.high, part_origin::stolen);
   }
@@ -475,13 +477,14 @@ void activate(worker& w, steal_range& r, steal_range::phase since) noexcept {
   }
 }
 
-bool give_part(worker& w, worker& to, const task_place& place, loop_state& whole, std::uint64_t low,
-               std::uint64_t high) noexcept {
+bool give_part(worker& w, worker& to, const task_place& place, loop_state& whole, std::uint64_t low, std::uint64_t high,
+               std::uint64_t parts) noexcept {
   given_task* const g = give_to(w, to, place, &whole);
   if (g == nullptr) return false;
   g->whole = &whole;
   g->low = low;
   g->high = high;
+  g->parts = parts;
   deliver(*g);
   return true;
 }
@@ -492,7 +495,11 @@ void join_given_parts(worker& w, const loop_state& whole) noexcept {
     if (join(w, *g) == join_result::reclaimed) {
       const inside_task there(w, g->place.path);
       const open_section part(w);
-      g->whole->code.run_part(w, *g->whole, g->low, g->high, 0, part_origin::taken_back);
+      if (g->parts > 1) {
+        run_fixed(w, *g->whole, g->low, g->high, g->to.number, g->parts);
+      } else {
+        g->whole->code.run_part(w, *g->whole, g->low, g->high, 0, part_origin::taken_back);
+      }
     }
   }
 }

@@ -33,6 +33,7 @@ struct given_task {
   loop_state* whole = nullptr;  ///< instead: iterations of that loop
   std::uint64_t low = 0;
   std::uint64_t high = 0;
+  std::uint64_t parts = 1;      ///< of them, for `to` and the workers after it
   given_task* older = nullptr;  ///< of the giver's that are not joined
   // Under the inbox's lock.
   given_task* previous = nullptr;

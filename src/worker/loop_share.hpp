@@ -27,6 +27,8 @@
 
 namespace filch::detail {
 
+class worker;
+
 struct loop_state {
   static constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
 
@@ -95,5 +97,10 @@ struct loop_share : work_share {
 /// range first; of a loop of kind `fixed`, among all.
 [[gnu::cold, gnu::noinline]] void run_divided(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high,
                                               part_origin origin) noexcept;
+
+/// Runs the first of so many parts of [low, high), and gives the others to the workers after `first`, in halves: who gets
+/// a half does the same with it, so that wake-ups spread as a tree.
+void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, std::uint32_t first,
+               std::uint64_t parts) noexcept;
 
 }  // namespace filch::detail

@@ -55,9 +55,10 @@ void await_given(worker_core& w, slot& s) noexcept;
 /// The steal range becomes active, if it is in that phase, and those in it are told.
 void activate(worker& w, steal_range& r, steal_range::phase since) noexcept;
 
-/// Gives [low, high) of a loop to a worker, as a task of that place, until join_given_parts(). False: there is no memory.
-bool give_part(worker& w, worker& to, const task_place& place, loop_state& whole, std::uint64_t low,
-               std::uint64_t high) noexcept;
+/// Gives [low, high) of a loop to a worker, as a task of that place, until join_given_parts(). More than one part: it keeps
+/// the first, and the workers after it get the others. False: there is no memory.
+bool give_part(worker& w, worker& to, const task_place& place, loop_state& whole, std::uint64_t low, std::uint64_t high,
+               std::uint64_t parts = 1) noexcept;
 
 /// The next child of a task of a repeated part.
 [[nodiscard]] task_path next_child(task_path& of) noexcept;
