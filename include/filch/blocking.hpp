@@ -7,7 +7,6 @@ namespace filch {
 
 namespace detail {
 class spare_thread;
-class worker;
 }  // namespace detail
 
 /// While it exists, the calling task is expected to sleep, and another thread of the scheduler takes the worker's place, so
@@ -18,7 +17,8 @@ class worker;
 ///
 /// On a thread that is no worker it does nothing. The thread that takes the place is started when it is first needed and
 /// kept; if there is none to be had, the worker's place stays empty. A few microseconds when it begins and ends. May be
-/// nested. Ends on the thread that began it.
+/// nested. Ends on the thread that began it. A thread that runs a task of one scheduler inside of a task of another one
+/// is replaced in both.
 class FILCH_API blocking {
  public:
   blocking() noexcept;
@@ -27,8 +27,7 @@ class FILCH_API blocking {
   blocking& operator=(const blocking&) = delete;
 
  private:
-  detail::worker* worker_;
-  detail::spare_thread* in_its_place_ = nullptr;
+  detail::spare_thread* in_its_places_ = nullptr;  ///< of the outermost scheduler first
 };
 
 }  // namespace filch

@@ -98,8 +98,6 @@ spare_thread* spare_threads::begin() noexcept {
   }
 }
 
-void spare_threads::end(spare_thread& t) noexcept { t.end(); }
-
 void spare_threads::keep_one() {
   const std::lock_guard lock(mutex_);
   if (kept_ == nullptr) kept_ = &begin_any();
@@ -134,14 +132,18 @@ void offer_all(worker& w) noexcept {
 }  // namespace
 }  // namespace detail
 
-blocking::blocking() noexcept : worker_(detail::worker::of_this_thread()) {
-  if (worker_ == nullptr) return;
-  detail::offer_all(*worker_);
-  in_its_place_ = worker_->home->core().spares().begin();
+blocking::blocking() noexcept {
+  for (detail::worker* w = detail::worker::of_this_thread(); w != nullptr; w = w->outer) {
+    detail::offer_all(*w);
+    detail::spare_thread* const begun = w->home->core().spares().begin();
+    if (begun == nullptr) continue;
+    begun->inner = in_its_places_;
+    in_its_places_ = begun;
+  }
 }
 
 blocking::~blocking() {
-  if (in_its_place_ != nullptr) worker_->home->core().spares().end(*in_its_place_);
+  while (in_its_places_ != nullptr) std::exchange(in_its_places_, in_its_places_->inner)->end();
 }
 
 }  // namespace filch

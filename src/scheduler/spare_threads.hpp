@@ -31,6 +31,9 @@ class spare_thread {
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
 
+  /// Whoever has begun it, until end(): of the same region, the one in the next inner scheduler.
+  spare_thread* inner = nullptr;
+
  private:
   friend class spare_threads;
 
@@ -51,10 +54,8 @@ class spare_threads {
  public:
   explicit spare_threads(scheduler_core& home) noexcept : home_(home) {}
 
-  /// One begins. Null: there is none to be had.
+  /// One begins, until its end(). Null: there is none to be had.
   spare_thread* begin() noexcept;
-  /// It was taken from begin().
-  void end(spare_thread& t) noexcept;
   /// One begins, until the scheduler ends, unless one has. Throws std::system_error when there is none to be had.
   void keep_one();
   /// All end, and those that begin meanwhile. Afterwards there are none. One thread, which has joined the workers' threads.

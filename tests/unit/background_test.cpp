@@ -374,7 +374,32 @@ TEST(future, many_continuations_follow_a_scheduler_that_has_ended) {
 
 TEST(blocking, does_nothing_outside) { const blocking here; }
 
-// trace_test.py looks at what is in the file. Here threads begin and end traces in the middle of what others do.
+// It waits for a task of the outer one, whose other worker is busy until that has run.
+TEST(blocking, replaces_the_thread_in_schedulers_around_as_well) {
+  scheduler outer({.workers = 2});
+  scheduler inner({.workers = 1});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto in_time = [end] { return std::chrono::steady_clock::now() < end; };
+  std::atomic<bool> is_busy = false;
+  std::atomic<bool> ran = false;
+  bool was_in_time = false;
+  outer.run([&] {
+    const auto other = outer.submit([&] {
+      is_busy = true;
+      while (!ran && in_time()) std::this_thread::yield();
+    });
+    while (!is_busy && in_time()) std::this_thread::yield();
+    inner.run([&] {
+      static_cast<void>(outer.submit([&] { ran = true; }));
+      const blocking here;
+      while (!ran && in_time()) std::this_thread::yield();
+      was_in_time = in_time();
+    });
+    other.get();
+  });
+  EXPECT_TRUE(was_in_time);
+}
+
 TEST(trace, begins_and_ends_while_tasks_run) {
   scheduler pool({.workers = 3});
   std::atomic<bool> done = false;
