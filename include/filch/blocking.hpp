@@ -6,7 +6,7 @@
 namespace filch {
 
 namespace detail {
-class spare_thread;
+class worker;
 }  // namespace detail
 
 /// While it exists, the calling task is expected to sleep, and another thread of the scheduler takes the worker's place, so
@@ -27,7 +27,7 @@ class FILCH_API blocking {
   blocking& operator=(const blocking&) = delete;
 
  private:
-  detail::spare_thread* in_its_places_ = nullptr;  ///< of the outermost scheduler first
+  detail::worker* worker_;
 };
 
 }  // namespace filch

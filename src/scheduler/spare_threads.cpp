@@ -29,7 +29,11 @@ void spare_thread::begin() noexcept {
 void spare_thread::end() noexcept {
   // [SP2] seq_cst: before the look for who serves; pairs with [SP3]: it sees this before it sleeps, or is seen here.
   released_.store(true, std::memory_order_seq_cst);
-  if (worker* const w = serving_.load(std::memory_order_seq_cst)) home_.wake_server(*w);
+  if (worker* const w = serving_.load(std::memory_order_seq_cst)) {
+    home_.wake_server(*w);
+  } else {
+    parker_.unpark();
+  }
 }
 
 void spare_thread::stop() noexcept {
@@ -66,7 +70,8 @@ void spare_thread::serve() noexcept {
       serving_.store(nullptr, std::memory_order_relaxed);
     });
   } catch (const std::exception&) {
-    // No memory for a worker, or too many: the place stays empty.
+    // No memory for a worker, or too many: the place stays empty. It is nobody else's until it is released.
+    while (!released_.load(std::memory_order_seq_cst)) parker_.park();  // [SP2]
   }
 }
 
@@ -132,18 +137,19 @@ void offer_all(worker& w) noexcept {
 }  // namespace
 }  // namespace detail
 
-blocking::blocking() noexcept {
-  for (detail::worker* w = detail::worker::of_this_thread(); w != nullptr; w = w->outer) {
+blocking::blocking() noexcept : worker_(detail::worker::of_this_thread()) {
+  for (detail::worker* w = worker_; w != nullptr; w = w->outer) {
+    if (w->blocked.regions++ != 0) continue;  // inside of another one
     detail::offer_all(*w);
-    detail::spare_thread* const begun = w->home->core().spares().begin();
-    if (begun == nullptr) continue;
-    begun->inner = in_its_places_;
-    in_its_places_ = begun;
+    w->blocked.in_its_place = w->home->core().spares().begin();
   }
 }
 
 blocking::~blocking() {
-  while (in_its_places_ != nullptr) std::exchange(in_its_places_, in_its_places_->inner)->end();
+  for (detail::worker* w = worker_; w != nullptr; w = w->outer) {
+    if (--w->blocked.regions != 0) continue;
+    if (detail::spare_thread* const t = std::exchange(w->blocked.in_its_place, nullptr)) t->end();
+  }
 }
 
 }  // namespace filch

@@ -31,9 +31,6 @@ class spare_thread {
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
 
-  /// Whoever has begun it, until end(): of the same region, the one in the next inner scheduler.
-  spare_thread* inner = nullptr;
-
  private:
   friend class spare_threads;
 

@@ -39,6 +39,7 @@ class worker;
 
 class group_rest;
 class profile_recorder;
+class spare_thread;
 
 /// Of a worker without work. Its waker, or the worker itself, claims it first, and lets it go when it is counted as
 /// searching.
@@ -132,6 +133,12 @@ struct detached_part {
   group_rest* ended_of = nullptr;
   /// The queue where its last search has found tasks; 0: none has.
   std::uint32_t found_at = 0;
+};
+
+/// Owner: regions of `blocking` that its task is in, the outermost of which has another thread in the worker's place.
+struct blocked_part {
+  std::uint32_t regions = 0;
+  spare_thread* in_its_place = nullptr;  ///< null: there was none to be had
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -318,6 +325,7 @@ class worker : public worker_core {
   std::shared_ptr<profile_recorder> profile;  ///< owner; null: what it runs is not profiled
   std::int64_t root_since_ns = 0;             ///< owner, for the trace
   worker* outer = nullptr;                    ///< owner: enclosing worker, if entered from another scheduler's task
+  blocked_part blocked;
   // What a waker looks at, on one cache line.
   alignas(64) sleep_part sleep;  ///< any thread
   wait_part wait;                ///< any thread
