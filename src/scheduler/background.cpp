@@ -89,7 +89,7 @@ future_waiter* background::queue(background_task& t) noexcept {
   // [BG1] release: what the task captured and waited for, for who claims it.
   t.state_.store(background_task::state::queued, std::memory_order_release);
   if (!home_.runs_at_once()) {
-    home_.injected().push(*t.home, t);
+    home_.injected().push(t);
     return nullptr;
   }
   const std::shared_ptr<void> last = std::move(t.keep_);

@@ -161,8 +161,8 @@ void injector::hold(group_rest& group) noexcept {
   lane.queue.leave();
 }
 
-void injector::queue(group_rest& group, detached_task& t, bool is_new) noexcept {
-  t.home = &group;
+void injector::queue(detached_task& t, bool is_new) noexcept {
+  group_rest& group = *t.home;
   if (home_.core().runs_at_once() && run_at_once(group, t, is_new)) return;
   const busy_section here(*self);
   detached_lane& lane = enter_lane(own_queue(), group);

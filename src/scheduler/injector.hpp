@@ -29,12 +29,13 @@ class injector final : public work_source {
 
   /// What a group needs that the calling thread adds a task to. Throws std::bad_alloc.
   [[nodiscard]] std::unique_ptr<group_rest> make_rest();
-  /// Queues a task of the group and wakes somebody for it; with a policy that runs everything at once, it runs now.
-  void push(group_rest& group, detached_task& t) noexcept { queue(group, t, true); }
+  /// Queues a task, whose group its `home` says, and wakes somebody for it; with a policy that runs everything at once, it runs
+  /// now.
+  void push(detached_task& t) noexcept { queue(t, true); }
   /// The group has one more pending task, which nobody may run before it is released.
   void hold(group_rest& group) noexcept;
   /// Queues a task that was held.
-  void release(group_rest& group, detached_task& t) noexcept { queue(group, t, false); }
+  void release(detached_task& t) noexcept { queue(t, false); }
   /// Worker that has run a task: takes it out of its group, which may be gone afterwards.
   void end(detached_task& t) noexcept;
 
@@ -68,7 +69,7 @@ class injector final : public work_source {
   [[nodiscard]] worker* caller() const noexcept;
   [[nodiscard]] detached_queue& own_queue() noexcept;
   static detached_lane& enter_lane(detached_queue& preferred, group_rest& group) noexcept;
-  void queue(group_rest& group, detached_task& t, bool is_new) noexcept;
+  void queue(detached_task& t, bool is_new) noexcept;
   void add(detached_lane& lane, const detached_queue::row& tasks) noexcept;
   void wake_waiters_of(const group_rest* group) noexcept;
   void flush(worker& w) noexcept;

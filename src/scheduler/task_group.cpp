@@ -275,7 +275,10 @@ detail::profiled_construct* task_group::profiled() noexcept {
   }
 }
 
-void task_group::push_detached(detail::group_rest& to, detail::detached_task& t) noexcept { to.home.push(to, t); }
+void task_group::push_detached(detail::group_rest& to, detail::detached_task& t) noexcept {
+  t.home = &to;
+  to.home.push(t);
+}
 
 void task_group::end_detached(detail::detached_task& t) noexcept { t.home->home.end(t); }
 
@@ -295,7 +298,7 @@ void held_tasks::hold(group_rest& group, detached_task& t) noexcept {
   group.home.hold(group);
 }
 
-void held_tasks::release(detached_task& t) noexcept { t.home->home.release(*t.home, t); }
+void held_tasks::release(detached_task& t) noexcept { t.home->home.release(t); }
 
 }  // namespace detail
 }  // namespace filch
