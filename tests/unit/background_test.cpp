@@ -395,7 +395,7 @@ TEST(blocking, replaces_the_thread_in_schedulers_around_as_well) {
       while (!ran && in_time()) std::this_thread::yield();
       was_in_time = in_time();
     });
-    other.get();
+    other.wait();
   });
   EXPECT_TRUE(was_in_time);
 }
