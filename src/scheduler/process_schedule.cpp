@@ -19,7 +19,8 @@ namespace {
 
 constexpr const char* record_variable = "FILCH_RECORD";
 constexpr const char* replay_variable = "FILCH_REPLAY";
-constexpr const char* first_word = "filch-schedule-1";
+constexpr const char* first_word = "filch-schedule-2";
+constexpr const char* last_word = "over";  // who cuts the file off anywhere cuts this off
 
 /// A scheduler, and a call of its run().
 using call = std::pair<int, int>;
@@ -53,6 +54,7 @@ void write_schedule() noexcept {
     out << of.first << ' ' << of.second << ' ' << each.workers << ' ' << each.tasks.size() << '\n';
     for (const task_trace::placement& task : each.tasks) out << task.task << ' ' << task.by << '\n';
   }
+  out << last_word << '\n';
   if (!out.flush()) {
     static_cast<void>(
         std::fprintf(stderr, "filch: the schedule '%s' cannot be written: %s\n", path, std::strerror(errno)));
@@ -82,7 +84,9 @@ void read_schedule(whole_schedule& into, const char* path) {
     if (tasks != 0) reject("ends in the middle");
     into.parts[{scheduler, number}] = each;
   }
-  if (!in.eof()) reject("is damaged");
+  in.clear();
+  if (!(in >> word)) reject("ends in the middle");
+  if (word != last_word) reject("is damaged");
 }
 
 /// The file is read, or known to be writable, before the first scheduler is there. The lock is held.

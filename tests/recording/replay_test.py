@@ -53,12 +53,14 @@ def main() -> None:
         check_refused("FILCH_RECORD '/nowhere/at/all' cannot be written", FILCH_RECORD="/nowhere/at/all")
         check_refused("are both set", FILCH_RECORD=schedule, FILCH_REPLAY=schedule)
         damaged = Path(folder) / "damaged"
-        damaged.write_text("filch-schedule-1\n0 0 4 1\n7 4\n")
+        damaged.write_text("filch-schedule-2\n0 0 4 1\n7 4\n")
         check_refused(f"FILCH_REPLAY '{damaged}' names a worker that is not there; name a file", FILCH_REPLAY=str(damaged))
-        half = Path(folder) / "half"
+        cut_off = Path(folder) / "cut_off"
         text = Path(schedule).read_text()
-        half.write_text(text[: len(text) // 2])
-        check_refused(f"FILCH_REPLAY '{half}'", FILCH_REPLAY=str(half))
+        between_calls = text.rindex("\n", 0, text.rindex("over")) + 1
+        for length in (between_calls, len(text) // 2, len(text) - 2):
+            cut_off.write_text(text[:length])
+            check_refused(f"FILCH_REPLAY '{cut_off}'", FILCH_REPLAY=str(cut_off))
 
 
 if __name__ == "__main__":
