@@ -167,13 +167,30 @@ bool continue_loop(worker& w, loop_share& f) noexcept {
 
 namespace {
 
-// Part t is worker t's, as in OpenMP, if the loop is the root's own. Elsewhere, or for a guest, the others are busy with
-// something else, and whoever is idle takes a part.
+/// Do the parts of a loop that begins here have workers of their own? Elsewhere, or for a guest, the others are busy with
+/// something else.
+bool is_roots_own(const worker& w) noexcept {
+  return w.number == 0 && w.is_in_root() && w.loops.innermost.load() == nullptr;
+}
+
+/// As many as workers, of a grain at least.
+std::uint64_t parts_with_places(const worker& w, const loop_state& whole, std::uint64_t low,
+                                std::uint64_t high) noexcept {
+  const auto workers = static_cast<std::uint64_t>(w.common.workers);
+  return std::clamp<std::uint64_t>((high - low) / whole.grain, 1, workers);
+}
+
+/// Where the first `count` of so many parts of [low, high) end. Parts differ by one grain at most, the larger ones first.
+std::uint64_t end_of_first(const loop_state& whole, std::uint64_t low, std::uint64_t high, std::uint64_t count,
+                           std::uint64_t parts) noexcept {
+  const std::uint64_t grains = (high - low) / whole.grain;
+  return low + (grains / parts * count + std::min(grains % parts, count)) * whole.grain;
+}
+
+// Part t is worker t's, as in OpenMP, if the loop is the root's own. Else whoever is idle takes a part.
 void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, part_origin origin) noexcept {
-  if (origin == part_origin::whole && w.number == 0 && w.is_in_root() && w.loops.innermost.load() == nullptr) {
-    const std::uint64_t most_parts = std::max<std::uint64_t>(1, (high - low) / whole.grain);
-    const auto workers = static_cast<std::uint64_t>(w.common.workers);
-    return run_fixed(w, whole, low, high, 0, std::min(workers, most_parts));
+  if (origin == part_origin::whole && is_roots_own(w)) {
+    return run_fixed(w, whole, low, high, 0, parts_with_places(w, whole, low, high));
   }
   const search_pause own_part(w);
   whole.code.run_part(w, whole, low, high, 0, origin);
@@ -184,14 +201,11 @@ void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t hi
 void run_in_schedule(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, part_origin origin) noexcept {
   if (origin != part_origin::whole) return whole.code.run_part(w, whole, low, high, 0, part_origin::taken_back);
   whole.kind = loop_kind::fixed;
-  if (w.number == 0 && w.is_in_root() && w.loops.innermost.load() == nullptr) {
+  if (is_roots_own(w)) {
     const busy_section here(w);
     task_path& path = w.place.path;
-    const std::uint64_t most_parts = std::max<std::uint64_t>(1, (high - low) / whole.grain);
-    std::uint64_t parts = std::min<std::uint64_t>(static_cast<std::uint64_t>(w.common.workers), most_parts);
-    for (; parts > 1; --parts) {
-      const std::uint64_t from = whole_grains(low, high - (high - low) / parts, whole.grain);
-      if (from >= high) continue;
+    for (std::uint64_t parts = parts_with_places(w, whole, low, high); parts > 1; --parts) {
+      const std::uint64_t from = end_of_first(whole, low, high, parts - 1, parts);
       const task_path part = next_child(path);
       worker* const recorded = path.trace->place_of(part.id, w);
       worker& other = w.common.team[static_cast<std::uint32_t>(parts - 1)];
@@ -208,16 +222,16 @@ void run_in_schedule(worker& w, loop_state& whole, std::uint64_t low, std::uint6
 
 void run_fixed(worker& w, loop_state& whole, std::uint64_t low, std::uint64_t high, std::uint32_t first,
                std::uint64_t parts) noexcept {
-  while (parts > 1) {
+  {
     const busy_section here(w);
-    // Parts differ by one grain at most, the larger ones first.
-    const std::uint64_t lower = parts - parts / 2;
-    const std::uint64_t grains = (high - low) / whole.grain;
-    const std::uint64_t from = low + (grains / parts * lower + std::min(grains % parts, lower)) * whole.grain;
-    worker& middle = w.common.team[first + static_cast<std::uint32_t>(lower)];
-    if (!give_part(w, middle, {}, whole, from, high, parts - lower)) break;
-    high = from;
-    parts = lower;
+    while (parts > 1) {
+      const std::uint64_t lower = parts - parts / 2;
+      const std::uint64_t from = end_of_first(whole, low, high, lower, parts);
+      worker& middle = w.common.team[first + static_cast<std::uint32_t>(lower)];
+      if (!give_part(w, middle, {}, whole, from, high, parts - lower)) break;
+      high = from;
+      parts = lower;
+    }
   }
   const search_pause own_part(w);
   whole.code.run_part(w, whole, low, high, 0, part_origin::taken_back);
