@@ -71,7 +71,8 @@ void spare_thread::serve() noexcept {
     });
   } catch (const std::exception&) {
     // No memory for a worker, or too many: the place stays empty. It is nobody else's until it is released.
-    while (!released_.load(std::memory_order_seq_cst)) parker_.park();  // [SP2]
+    // relaxed: who releases it unparks, which orders it.
+    while (!released_.load(std::memory_order_relaxed)) parker_.park();
   }
 }
 
