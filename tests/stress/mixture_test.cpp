@@ -75,7 +75,7 @@ class program {
          &program::adds_to_the_group_around, &program::loops, &program::reduces, &program::pipes,
          &program::runs_a_graph, &program::blocks, &program::feeds, &program::throws, &program::counts_by_worker,
          &program::sorts, &program::invokes});
-    static constexpr auto with_locks = std::to_array<construct>({&program::locks, &program::locks});
+    static constexpr auto with_locks = std::to_array<construct>({&program::locks});
     static constexpr auto without =
         std::to_array<construct>({&program::submits, &program::continues, &program::joins_futures,
                                   &program::changes_scheduler, &program::starts_a_thread});

@@ -400,6 +400,7 @@ TEST(blocking, replaces_the_thread_in_schedulers_around_as_well) {
   EXPECT_TRUE(was_in_time);
 }
 
+// trace_test.py looks at what is in the file. Here threads begin and end traces in the middle of what others do.
 TEST(trace, begins_and_ends_while_tasks_run) {
   scheduler pool({.workers = 3});
   std::atomic<bool> done = false;
