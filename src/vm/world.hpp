@@ -111,7 +111,7 @@ class world {
   [[nodiscard]] virtual int nodes() { return 1; }
   [[nodiscard]] virtual int node() { return 0; }
   /// Messages of one pair of nodes arrive in order. Returns the message's number.
-  virtual std::uint64_t send(int /*to*/, std::vector<std::byte> /*bytes*/, bool /*wants_receipt*/) { no_network(); }
+  virtual std::uint64_t send(int /*to*/, std::vector<std::byte>&& /*bytes*/, bool /*wants_receipt*/) { no_network(); }
   struct arrival {
     int from;
     std::vector<std::byte> bytes;

@@ -483,7 +483,7 @@ void explorer::run_at_nodes(int nodes, const std::function<void()>& body) {
 
 int explorer::node() { return self().node; }
 
-std::uint64_t explorer::send(int to, std::vector<std::byte> bytes, bool wants_receipt) {
+std::uint64_t explorer::send(int to, std::vector<std::byte>&& bytes, bool wants_receipt) {
   point();
   const thread& t = self();
   node_state& there = nodes_.at(static_cast<std::size_t>(to));

@@ -102,7 +102,7 @@ class explorer final : public world {
   void run_at_nodes(int nodes, const std::function<void()>& body);
   [[nodiscard]] int nodes() override { return static_cast<int>(nodes_.size()); }
   [[nodiscard]] int node() override;
-  std::uint64_t send(int to, std::vector<std::byte> bytes, bool wants_receipt) override;
+  std::uint64_t send(int to, std::vector<std::byte>&& bytes, bool wants_receipt) override;
   [[nodiscard]] std::optional<arrival> receive() override;
   [[nodiscard]] bool was_received(std::uint64_t number) override;
   [[nodiscard]] word load_at(int node, std::size_t which) override;

@@ -44,8 +44,8 @@ picoseconds interconnect::arrival(std::uint32_t from, std::uint32_t to, std::siz
   return newest;
 }
 
-std::uint64_t interconnect::send(std::uint32_t from, std::uint32_t to, std::vector<std::byte> bytes, bool wants_receipt,
-                                 picoseconds now) {
+std::uint64_t interconnect::send(std::uint32_t from, std::uint32_t to, std::vector<std::byte>&& bytes,
+                                 bool wants_receipt, picoseconds now) {
   const picoseconds at = arrival(from, to, bytes.size(), now);
   const std::uint64_t number = ends_[from].sent;
   if (wants_receipt) ends_[from].receipts.push_back({number, never});

@@ -32,7 +32,7 @@ class interconnect {
   [[nodiscard]] picoseconds poll() const noexcept { return poll_; }
 
   /// The sender has done its part by `now`. Returns the message's number.
-  std::uint64_t send(std::uint32_t from, std::uint32_t to, std::vector<std::byte> bytes, bool wants_receipt,
+  std::uint64_t send(std::uint32_t from, std::uint32_t to, std::vector<std::byte>&& bytes, bool wants_receipt,
                      picoseconds now);
   /// The first message for the node that has arrived by `now`, if there is one.
   [[nodiscard]] std::optional<world::arrival> receive(std::uint32_t node, picoseconds now);

@@ -695,7 +695,7 @@ word many_core::wait_for_answer(std::uint32_t node) {
   return me.answer;
 }
 
-std::uint64_t many_core::send(int to, std::vector<std::byte> bytes, bool wants_receipt) {
+std::uint64_t many_core::send(int to, std::vector<std::byte>&& bytes, bool wants_receipt) {
   interconnect& network = enter_network();
   virtual_thread& me = *running_;
   me.clock += network.send_overhead();

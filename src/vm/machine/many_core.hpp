@@ -101,7 +101,7 @@ class many_core final : public world {
   void allocated(const void* at, std::size_t bytes) override;
   [[nodiscard]] int nodes() override;
   [[nodiscard]] int node() override;
-  std::uint64_t send(int to, std::vector<std::byte> bytes, bool wants_receipt) override;
+  std::uint64_t send(int to, std::vector<std::byte>&& bytes, bool wants_receipt) override;
   [[nodiscard]] std::optional<arrival> receive() override;
   [[nodiscard]] bool was_received(std::uint64_t number) override;
   [[nodiscard]] word load_at(int node, std::size_t which) override;
