@@ -25,7 +25,7 @@ class await_node {
       : held_(held), waiters_(std::make_unique<waiter[]>(all.size())), left_(all.size() + 1) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       waiters_[i].tell = [](future_waiter& w) noexcept {
-        static_cast<waiter&>(w).of->one_ready();
+        static_cast<waiter&>(w).of->are_ready(1);
         return static_cast<future_waiter*>(nullptr);
       };
       waiters_[i].of = this;
@@ -33,10 +33,11 @@ class await_node {
   }
 
   void wait_for(std::span<future_base* const> all) noexcept {
+    std::size_t ready = 1;  // this call counts as well, so that nobody else ends the node before it does
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!all[i]->add(waiters_[i])) one_ready();
+      if (!all[i]->add(waiters_[i])) ++ready;
     }
-    one_ready();  // nobody else is left who may end this before
+    are_ready(ready);
   }
 
  private:
@@ -44,9 +45,9 @@ class await_node {
     await_node* of = nullptr;
   };
 
-  void one_ready() noexcept {
+  void are_ready(std::size_t futures) noexcept {
     // [AW1] acq_rel: what the makers of all values did, for the task.
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (left_.fetch_sub(futures, std::memory_order_acq_rel) != futures) return;
     held_tasks::release(held_);
     delete this;
   }

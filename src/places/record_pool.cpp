@@ -8,8 +8,7 @@ task_record& record_pool::get(std::size_t room) {
   const bool large = room > small_room;
   task_record*& newest = free_[large ? 1 : 0];
   if (newest == nullptr) take_returned();
-  if (newest == nullptr) make(large);
-  task_record& r = *newest;
+  task_record& r = newest != nullptr ? *newest : make(large);
   newest = r.next.load();
   return r;
 }
@@ -31,16 +30,19 @@ void record_pool::take_returned() noexcept {
   }
 }
 
-void record_pool::make(bool large) {
+task_record& record_pool::make(bool large) {
   const std::size_t lines = (sizeof(task_record) + (large ? large_room : small_room) + sizeof(line) - 1) / sizeof(line);
-  const std::size_t records = bytes_at_once / (lines * sizeof(line));
+  const std::size_t records = bytes_at_once / (lines * sizeof(line));  // not 0: many times the largest
   blocks_.push_back(std::make_unique_for_overwrite<line[]>(records * lines));
-  for (std::size_t i = 0; i < records; ++i) {
-    auto& r = *::new (static_cast<void*>(&blocks_.back()[i * lines])) task_record;
-    r.pool = number_;
-    r.is_large = large;
-    put(r);
-  }
+  task_record* newest;
+  std::size_t made = 0;
+  do {
+    newest = ::new (static_cast<void*>(&blocks_.back()[made * lines])) task_record;
+    newest->pool = number_;
+    newest->is_large = large;
+    put(*newest);
+  } while (++made != records);
+  return *newest;
 }
 
 void record_pool::give_back(task_record& r) noexcept {

@@ -38,7 +38,8 @@ class record_pool {
   };
 
   void take_returned() noexcept;
-  void make(bool large);
+  /// As many as a block has room for. @return the newest, which is free as yet
+  task_record& make(bool large);
 
   std::uint32_t number_;
   std::array<task_record*, 2> free_{};  ///< small ones, large ones

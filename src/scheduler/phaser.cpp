@@ -22,7 +22,7 @@ class phaser::state : public std::enable_shared_from_this<state> {
     std::size_t phase = 0;
   };
 
-  void add(std::shared_ptr<member> m) {
+  void add(const std::shared_ptr<member>& m) {
     detail::detached_task* first = nullptr;
     released now;
     {
