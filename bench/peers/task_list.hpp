@@ -35,7 +35,7 @@ class task_list {
  private:
   using position = std::deque<std::byte>::iterator;
 
-  task_bytes take(position from, position to) {
+  task_bytes take(const position& from, const position& to) {
     taken_.assign(from, to);
     bytes_.erase(from, to);
     return taken_;
