@@ -45,9 +45,9 @@ class await_node {
     await_node* of = nullptr;
   };
 
-  void are_ready(std::size_t futures) noexcept {
+  void are_ready(std::size_t count) noexcept {
     // [AW1] acq_rel: what the makers of all values did, for the task.
-    if (left_.fetch_sub(futures, std::memory_order_acq_rel) != futures) return;
+    if (left_.fetch_sub(count, std::memory_order_acq_rel) != count) return;
     held_tasks::release(held_);
     delete this;
   }

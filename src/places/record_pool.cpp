@@ -31,8 +31,9 @@ void record_pool::take_returned() noexcept {
 }
 
 task_record& record_pool::make(bool large) {
+  static_assert(bytes_at_once >= sizeof(task_record) + large_room + sizeof(line), "a block holds a record at least");
   const std::size_t lines = (sizeof(task_record) + (large ? large_room : small_room) + sizeof(line) - 1) / sizeof(line);
-  const std::size_t records = bytes_at_once / (lines * sizeof(line));  // not 0: many times the largest
+  const std::size_t records = bytes_at_once / (lines * sizeof(line));
   blocks_.push_back(std::make_unique_for_overwrite<line[]>(records * lines));
   task_record* newest;
   std::size_t made = 0;
