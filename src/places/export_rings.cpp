@@ -24,7 +24,7 @@ export_rings::export_rings(int workers, std::function<void()> look, std::functio
 
 void export_rings::push(worker& w, task_record& r) {
   rings_[w.number]->push(&r);
-  w.common.sleepers.offered(w);
+  w.common.sleepers.offered(w, 1, takers::anybody);
 }
 
 void export_rings::add(ring& to, task_record& r) {

@@ -148,7 +148,7 @@ void injector::add(detached_lane& lane, const detached_queue::row& tasks) noexce
   if (somebody_waits) wake_waiters_of(group);
   if (!queue_was_empty) return;
   if (worker* const w = caller()) {
-    idle_.offered(*w);
+    idle_.offered(*w, 1, takers::anybody);
   } else {
     idle_.offered();
   }
@@ -319,7 +319,7 @@ bool injector::acquire(worker& w) noexcept {
   w.occupied();
   w.common.sleepers.end_search(w);
   // What came with it is in its own queue. Each worker that finds some wakes two, so that they wake as a tree grows.
-  if (w.detached.queue.may_have_tasks()) idle_.offered(w, sleepers::most_woken);
+  if (w.detached.queue.may_have_tasks()) idle_.offered(w, sleepers::most_woken, takers::anybody);
   w.count(&counters::steals);
   for (; t != nullptr; t = take_own(w, nullptr)) run(w, *t);
   flush(w);

@@ -19,7 +19,8 @@ void sleepers::end_search(worker& w, const worker* look_at) noexcept {
   const std::uint64_t own = one_searching + (w.search.forget() ? one_sent : 0);
   // [SL5] acquire: the words of those who announced before ([SL3]), one of whom is to be woken.
   const std::uint64_t left = counts_.fetch_sub(own, std::memory_order_acquire) - own;
-  if (somebody_needed(left)) wake_any(1, look_at);
+  // Anybody: it may be a detached task that the searcher was expected to find.
+  if (somebody_needed(left)) wake_any(1, look_at, takers::anybody);
 }
 
 void sleepers::lose_track(worker& w) noexcept {
@@ -91,7 +92,7 @@ bool sleepers::park(worker& w, std::int64_t deadline_ns) noexcept {
   return true;
 }
 
-bool sleepers::wake_any(unsigned most, const worker* look_at) noexcept {
+bool sleepers::wake_any(unsigned most, const worker* look_at, takers who) noexcept {
   unsigned woken = 0;
   const std::uint32_t n = team_.size();
   // The latest first: its caches are the warmest, and mostly nobody else has to be looked at.
@@ -99,7 +100,7 @@ bool sleepers::wake_any(unsigned most, const worker* look_at) noexcept {
   for (std::uint32_t i = 0; i < n && woken < most; ++i) {
     worker& w = team_[(start + i) % n];
     if (w.sleep.state.load(std::memory_order_relaxed) != sleep_state::asleep) continue;
-    if (look_at != nullptr && !w.common.policy.may_come(w, *look_at)) continue;
+    if (who == takers::thieves && !w.common.policy.may_come(w, *look_at)) continue;
     if (claim(w, look_at)) {
       latest_.store((start + i + 1) % n, std::memory_order_relaxed);  // for the next one who looks
       w.parker.unpark();
@@ -117,10 +118,10 @@ bool sleepers::somebody_sleeps() const noexcept {
 void sleepers::offered() noexcept {
   if (!somebody_sleeps()) return;
   // [SL1] seq_cst: after the offer in the one total order; pairs with [SL3].
-  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_any(1, nullptr);
+  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_any(1, nullptr, takers::anybody);
 }
 
-void sleepers::offered(worker& by, unsigned parts) noexcept {
+void sleepers::offered(worker& by, unsigned parts, takers who) noexcept {
   if (!by.interrupt.handling) by.trace.moment("offer", parts);  // the handler may be in the middle of another note
   // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
   const bool somebody_waits = waiting_.load(std::memory_order_seq_cst) != 0;
@@ -128,9 +129,10 @@ void sleepers::offered(worker& by, unsigned parts) noexcept {
   if (!somebody_waits && !somebody_sleeps()) return;
   const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
   // Who was sent elsewhere does not come here, nor does who may not.
-  const std::uint64_t coming = by.common.policy.steals_anywhere() ? searching_in(counts) - sent_in(counts) : 0;
+  const bool all_come = who == takers::anybody || by.common.policy.steals_anywhere();
+  const std::uint64_t coming = all_come ? searching_in(counts) - sent_in(counts) : 0;
   if (sleeping_in(counts) != 0 && coming < parts) {
-    if (wake_any(parts - static_cast<unsigned>(coming), &by)) return;
+    if (wake_any(parts - static_cast<unsigned>(coming), &by, who)) return;
   } else if (counts != 0) {
     return;  // a searcher will find it
   }

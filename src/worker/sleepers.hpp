@@ -14,6 +14,12 @@ namespace filch::detail {
 class team;
 class worker;
 
+/// Who may take what is on offer.
+enum class takers : std::uint8_t {
+  thieves,  ///< those that the policy lets come to the offering worker
+  anybody,  ///< any idle worker: they look at every source of work
+};
+
 class sleepers {
  public:
   explicit sleepers(team& everybody) noexcept : team_(everybody) {}
@@ -41,7 +47,7 @@ class sleepers {
   static constexpr unsigned most_woken = 2;
   /// Call after so many tasks or pieces became visible to thieves, the last of them by a sequentially consistent
   /// operation.
-  void offered(worker& by, unsigned parts = 1) noexcept;
+  void offered(worker& by, unsigned parts = 1, takers who = takers::thieves) noexcept;
   /// The same, where there is no offering worker.
   void offered() noexcept;
   /// Workers that have no work, searching or sleeping; at least 1. A hint.
@@ -91,8 +97,8 @@ class sleepers {
   }
   [[nodiscard]] static std::uint64_t searching_in(std::uint64_t counts) noexcept { return counts / one_searching; }
 
-  /// Wakes that many sleepers, or all; they look at that worker first. False: there was none.
-  bool wake_any(unsigned most, const worker* look_at) noexcept;
+  /// Wakes that many sleepers, or all; they look at that worker first. False: there was none that may take something there.
+  bool wake_any(unsigned most, const worker* look_at, takers who) noexcept;
   [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
 
   /// Has any idle worker announced that it is about to sleep, and not been woken? Whoever is not seen announces later.

@@ -139,6 +139,24 @@ void explore_blocked(const options& chosen) {
   });
 }
 
+/// A worker is blocked, and the thread in its place asleep perhaps, when it submits what it waits for.
+void explore_submitted_while_blocked(const options& chosen) {
+  scheduler pool(chosen);
+  payload written;
+  pool.run([&] {
+    const blocking here;
+    promise<> opened;
+    const future<> open = opened.get_future();
+    const future<> opener = pool.submit([&] {
+      written.store(1);
+      opened.put();
+    });
+    open.wait();
+    check(written.load() == 1, "what was written before the promise got lost");
+    opener.wait();
+  });
+}
+
 /// A task waits for one that only another worker, or a spare thread, can run. Twice: the thread is the same.
 void explore_blocked_tasks(const options& chosen) {
   scheduler pool(chosen);
@@ -274,6 +292,10 @@ void add_background(scenario_list& to) {
                 [] { explore_late_promise(small(2, "lace", "transitive")); }});
   to.push_back({"blocked", "a worker waits for a promise", [] { explore_blocked(small(1, "lace", "transitive")); }});
   to.push_back({"blocked_two", "the same, another worker", [] { explore_blocked(small(2, "lace", "transitive")); }});
+  to.push_back({"blocked_before", "the same, and it was blocked when it submitted the task that keeps it",
+                [] { explore_submitted_while_blocked(small(1, "lace", "transitive")); }});
+  to.push_back({"blocked_before_adws", "the same, nobody may steal anything",
+                [] { explore_submitted_while_blocked(small(2, "adws_nosteal", "transitive")); }});
   to.push_back({"blocked_branch", "a branch waits for its sibling",
                 [] { explore_blocked_tasks(small(1, "lace", "transitive")); }});
   to.push_back({"task_graph", "a diamond, run again after it has failed",

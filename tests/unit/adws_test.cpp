@@ -1,14 +1,18 @@
 // Work hints, and tasks that are given to other workers. Where they are put: tests/vm/adws_test.cpp.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <future>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -316,6 +320,64 @@ TEST(adws, waits_safely) {
     EXPECT_EQ(sum, 400);
   }
 }
+
+/// A tree whose leaves take 0.2 ms.
+void spread(int depth) {
+  if (depth == 0) return std::this_thread::sleep_for(std::chrono::microseconds(200));
+  fork_join([=] { spread(depth - 1); }, [=] { spread(depth - 1); });
+}
+
+// Submitted tasks, and those of groups on the heap, are for whoever is idle, whatever that one may steal. The worker that makes
+// them is blocked meanwhile, and says so to nobody.
+class idle_workers : public testing::TestWithParam<std::tuple<const char*, int>> {
+ protected:
+  scheduler pool_{chosen(std::get<0>(GetParam()), std::get<1>(GetParam()))};
+
+  /// Is it run by another worker than the caller, who is in the middle of a task?
+  bool others_run_what_is_submitted() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // by then they are asleep
+    const auto ran = std::make_shared<std::promise<void>>();
+    static_cast<void>(pool_.submit([ran] { ran->set_value(); }));
+    return ended(*ran);
+  }
+  static bool others_run_what_is_added() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto ran = std::make_shared<std::promise<void>>();
+    const auto group = std::make_unique<task_group>();
+    group->run([ran] { ran->set_value(); });
+    const bool in_time = ended(*ran);
+    group->wait();
+    return in_time;
+  }
+
+ private:
+  static bool ended(std::promise<void>& of) {
+    return of.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  }
+};
+
+TEST_P(idle_workers, run_detached_tasks_that_the_root_makes) {
+  pool_.run([&] {
+    parallel_for(0, 64, [](int) {});
+    EXPECT_TRUE(others_run_what_is_submitted());
+    EXPECT_TRUE(others_run_what_is_added());
+  });
+}
+
+TEST_P(idle_workers, run_detached_tasks_of_another_range) {
+  pool_.run([&] {
+    task_group g(4);
+    g.run([] { spread(3); }, 1);
+    g.run([] { spread(3); }, 1);
+    spread(2);
+    EXPECT_TRUE(others_run_what_is_submitted());
+    EXPECT_TRUE(others_run_what_is_added());
+    g.wait();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(unit, idle_workers,
+                         testing::Combine(testing::Values("adws", "adws_nosteal"), testing::Values(2, 4)));
 
 // One branch is another worker's, so a group on the stack may not be waited for in it; the message says so.
 TEST(adws, wait_in_a_given_branch_is_an_error) {
