@@ -209,8 +209,8 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
         " threads take part in a scheduler beside its workers; let fewer threads call run, or be in a "
         "blocking region, at the same time");
   }
-  const common_parts common{team_,           sleepers_,       interrupter_,   *policy_,         mutexes_,
-                            chosen_.workers, chosen_.spin_ns, chosen_.policy, place_ != nullptr};
+  const common_parts common{team_,    sleepers_,       interrupter_,    *policy_,       spares_,
+                            mutexes_, chosen_.workers, chosen_.spin_ns, chosen_.policy, place_ != nullptr};
   auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
   w->loops.kind = runs_at_once() ? loop_kind::standard : chosen_.loop;

@@ -9,8 +9,7 @@
 #include <filch/blocking.hpp>
 
 #include "scheduler/scheduler_core.hpp"
-#include "worker/policy.hpp"
-#include "worker/slow_path.hpp"
+#include "worker/stand_in.hpp"
 #include "worker/worker.hpp"
 
 namespace filch {
@@ -95,7 +94,7 @@ void spare_threads::give_back(spare_thread& t) noexcept {
   t.is_free_ = true;
 }
 
-spare_thread* spare_threads::begin() noexcept {
+stand_in* spare_threads::begin() noexcept {
   try {
     const std::lock_guard lock(mutex_);
     return &begin_any();
@@ -123,34 +122,10 @@ void spare_threads::stop() noexcept {
   stopped_ = 0;
 }
 
-namespace {
-
-/// Before its worker sleeps in a task: offers what it has, so that others find it.
-void offer_all(worker& w) noexcept {
-  // Each answer offers half of what is private, or of a loop.
-  for (int answers = 0; answers < 32; ++answers) {
-    w.raise();
-    attend(w);
-    if (w.split.load() >= w.head.load()) return;
-  }
-}
-
-}  // namespace
 }  // namespace detail
 
-blocking::blocking() noexcept : worker_(detail::worker::of_this_thread()) {
-  for (detail::worker* w = worker_; w != nullptr; w = w->outer) {
-    if (w->blocked.regions++ != 0) continue;  // inside of another one
-    detail::offer_all(*w);
-    w->blocked.in_its_place = w->home->core().spares().begin();
-  }
-}
+blocking::blocking() noexcept : worker_(detail::worker::of_this_thread()) { detail::block(worker_); }
 
-blocking::~blocking() {
-  for (detail::worker* w = worker_; w != nullptr; w = w->outer) {
-    if (--w->blocked.regions != 0) continue;
-    if (detail::spare_thread* const t = std::exchange(w->blocked.in_its_place, nullptr)) t->end();
-  }
-}
+blocking::~blocking() { detail::unblock(worker_); }
 
 }  // namespace filch

@@ -13,21 +13,21 @@
 
 #include "platform/parker.hpp"
 #include "platform/thread.hpp"
+#include "worker/stand_in.hpp"
 
 namespace filch::detail {
 
 class scheduler_core;
-class worker;
 
-class spare_thread {
+class spare_thread final : public stand_in {
  public:
   explicit spare_thread(scheduler_core& home);
   spare_thread(const spare_thread&) = delete;
   spare_thread& operator=(const spare_thread&) = delete;
 
   void begin() noexcept;
-  /// Any thread, once after begin(): it is spare again, as soon as it has done what it is in the middle of.
-  void end() noexcept;
+  /// It is spare again, as soon as it has done what it is in the middle of.
+  void end() noexcept override;
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
 
@@ -47,12 +47,11 @@ class spare_thread {
   platform::thread thread_;  // at the end: it uses the others
 };
 
-class spare_threads {
+class spare_threads final : public stand_ins {
  public:
   explicit spare_threads(scheduler_core& home) noexcept : home_(home) {}
 
-  /// One begins, until its end(). Null: there is none to be had.
-  spare_thread* begin() noexcept;
+  stand_in* begin() noexcept override;
   /// One begins, until the scheduler ends, unless one has. Throws std::system_error when there is none to be had.
   void keep_one();
   /// All end, and those that begin meanwhile. Afterwards there are none. One thread, which has joined the workers' threads.

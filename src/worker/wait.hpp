@@ -19,6 +19,7 @@
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
+#include "worker/stand_in.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -71,7 +72,10 @@ class waiting_worker {
         if (w_.attention.load(std::memory_order_seq_cst) == nullptr) attend(w_);  // [AT2]
         w_.count(&counters::parks);
         const std::int64_t since_ns = w_.trace.begin();
+        // What it waits for may need a thread of the schedulers around.
+        block(w_.outer);
         w_.parker.park_until(deadline_ns());
+        unblock(w_.outer);
         w_.trace.end("asleep", since_ns, 0);
       }
     }

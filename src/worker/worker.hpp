@@ -39,7 +39,8 @@ class worker;
 
 class group_rest;
 class profile_recorder;
-class spare_thread;
+class stand_in;
+class stand_ins;
 
 /// Of a worker without work. Its waker, or the worker itself, claims it first, and lets it go when it is counted as
 /// searching.
@@ -51,6 +52,7 @@ struct common_parts {
   detail::sleepers& sleepers;
   detail::interrupter& interrupter;
   detail::policy& policy;
+  stand_ins& spares;             ///< for workers that are blocked
   striped_mutex& mutexes;        ///< by the address of a loop or bag: of its exception, or of the values of a reduction
   int workers;                   ///< with a thread or the seat: those that loops are cut for
   std::int64_t spin_ns;          ///< how long to find nothing before a worker sleeps
@@ -135,10 +137,10 @@ struct detached_part {
   std::uint32_t found_at = 0;
 };
 
-/// Owner: regions of `blocking` that its task is in, the outermost of which has another thread in the worker's place.
+/// Owner: how often its thread is blocked; for the first time another thread has begun in the worker's place.
 struct blocked_part {
   std::uint32_t regions = 0;
-  spare_thread* in_its_place = nullptr;  ///< null: there was none to be had
+  stand_in* in_its_place = nullptr;  ///< null: there was none to be had
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.

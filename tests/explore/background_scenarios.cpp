@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "platform/clock.hpp"
 #include "scenario.hpp"
 
 namespace filch::explore {
@@ -157,6 +158,24 @@ void explore_submitted_while_blocked(const options& chosen) {
   });
 }
 
+/// A scheduler's only thread waits, in another one, for what needs a thread of the first.
+void explore_blocked_around(const options& outer_options, const options& inner_options) {
+  scheduler outer(outer_options);
+  scheduler inner(inner_options);
+  payload sum;
+  platform::atomic<bool> ended{false};
+  static_cast<void>(outer.submit([&] {
+    sum.store(inner.run([&] {
+      const auto [one, two] = fork_join(
+          [] { return 1; }, [&] { return outer.submit([] { return 1; }).then([](int i) { return i + 1; }).get(); });
+      return one + two;
+    }));
+    ended.store(true, std::memory_order_release);
+  }));
+  while (!ended.load(std::memory_order_acquire)) platform::pause();
+  check(sum.load() == 3, "a value got lost");
+}
+
 /// A task waits for one that only another worker, or a spare thread, can run. Twice: the thread is the same.
 void explore_blocked_tasks(const options& chosen) {
   scheduler pool(chosen);
@@ -296,6 +315,8 @@ void add_background(scenario_list& to) {
                 [] { explore_submitted_while_blocked(small(1, "lace", "transitive")); }});
   to.push_back({"blocked_before_adws", "the same, nobody may steal anything",
                 [] { explore_submitted_while_blocked(small(2, "adws_nosteal", "transitive")); }});
+  to.push_back({"blocked_around", "a worker waits in a scheduler inside of its own",
+                [] { explore_blocked_around(small(1, "lace", "transitive"), small(2, "lace", "transitive")); }});
   to.push_back({"blocked_branch", "a branch waits for its sibling",
                 [] { explore_blocked_tasks(small(1, "lace", "transitive")); }});
   to.push_back({"task_graph", "a diamond, run again after it has failed",

@@ -400,6 +400,37 @@ TEST(blocking, replaces_the_thread_in_schedulers_around_as_well) {
   EXPECT_TRUE(was_in_time);
 }
 
+// The only thread of the outer scheduler waits in the inner one for a branch, which another thread has taken; and that one waits
+// for what a thread of the outer scheduler has to run.
+TEST(blocking, goes_for_the_schedulers_around_while_a_worker_sleeps_in_a_wait) {
+  scheduler outer({.workers = 1});
+  scheduler inner({.workers = 2});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto in_time = [end] { return std::chrono::steady_clock::now() < end; };
+  std::atomic<int> branches = 0;
+  std::atomic<bool> is_queued = false;
+  future<int> queued;
+  const auto whole = outer.submit([&] {
+    return inner.run([&] {
+      const auto owner = std::this_thread::get_id();
+      const auto branch = [&] {
+        ++branches;
+        while (branches != 2 && in_time()) std::this_thread::yield();
+        if (std::this_thread::get_id() == owner) return 0;
+        queued = outer.submit([] { return 1; });
+        is_queued = true;
+        return queued.then([](int i) { return i + 1; }).get();
+      };
+      const auto [one, two] = fork_join(branch, branch);
+      return one + two;
+    });
+  });
+  while (!whole.is_ready() && in_time()) std::this_thread::yield();
+  EXPECT_TRUE(whole.is_ready());
+  if (is_queued) static_cast<void>(queued.get());  // by this thread, if nobody else has
+  EXPECT_EQ(whole.get(), 2);
+}
+
 // trace_test.py looks at what is in the file. Here threads begin and end traces in the middle of what others do.
 TEST(trace, begins_and_ends_while_tasks_run) {
   scheduler pool({.workers = 3});

@@ -170,9 +170,10 @@ class robbed_at_once final : public policy {
  private:
   worker& add_worker() {
     const auto number = static_cast<std::uint16_t>(everybody_.size());
-    everybody_.add(std::make_unique<worker>(
-        number, home_,
-        common_parts{everybody_, idle_, interrupts_, *this, mutexes_, 1, patience::spin_ns, "recorded", false}, 4096));
+    everybody_.add(std::make_unique<worker>(number, home_,
+                                            common_parts{everybody_, idle_, interrupts_, *this, home_.core().spares(),
+                                                         mutexes_, 1, patience::spin_ns, "recorded", false},
+                                            4096));
     everybody_[number].offered = make_offer();
     everybody_[number].loops.kind = how_.kind;
     return everybody_[number];

@@ -1,0 +1,35 @@
+// Threads that compute in the places of workers whose threads are blocked: docs/protocols/background.md.
+//
+// A thread is blocked that sleeps outside of filch (filch/blocking.hpp). One that sleeps in a wait of a scheduler is blocked
+// as far as the schedulers around that one are concerned: what it waits for may need a thread of theirs.
+#pragma once
+
+namespace filch::detail {
+
+class worker;
+
+/// A thread that has begun in a worker's place.
+class stand_in {
+ public:
+  /// Any thread, once: its place is the worker's again.
+  virtual void end() noexcept = 0;
+
+ protected:
+  ~stand_in() = default;
+};
+
+class stand_ins {
+ public:
+  /// Any thread. One begins, until its end(). Null: there is none to be had.
+  virtual stand_in* begin() noexcept = 0;
+
+ protected:
+  ~stand_ins() = default;
+};
+
+/// The calling thread is blocked until unblock() of the same, as that worker, and as those that it is in the schedulers around.
+/// What they have is offered first. Null: nothing happens. May be nested.
+void block(worker* innermost) noexcept;
+void unblock(worker* innermost) noexcept;
+
+}  // namespace filch::detail
