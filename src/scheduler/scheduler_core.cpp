@@ -70,7 +70,8 @@ class scheduler_core::idle_wait {
     w_.counted.idle.begin();
     if (core_.network_ != nullptr) core_.network_->poll();
     const auto acquire = [this](work_source* from) { return from->acquire(w_); };
-    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !std::ranges::any_of(core_.sources_, acquire)) {
+    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !w_.run_given_in_place() &&
+        !std::ranges::any_of(core_.sources_, acquire)) {
       // Others are likelier to have what is left; and each look at a worker that has nothing costs that one time.
       for (std::uint32_t i = std::min(++in_vain_ / searches_at_full_pace, most_further_pauses); i != 0; --i)
         platform::pause();
@@ -103,6 +104,7 @@ class scheduler_core::idle_wait {
   [[nodiscard]] bool something_visible() const noexcept {
     // [ST3] seq_cst: after [SL3]; pairs with [ST1].
     return until_.load(std::memory_order_seq_cst) || w_.box.is_filled() ||
+           (w_.in_place_of != nullptr && w_.in_place_of->box.is_filled()) ||
            std::ranges::any_of(core_.sources_, &work_source::work_visible);
   }
 

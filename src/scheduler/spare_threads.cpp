@@ -9,6 +9,7 @@
 #include <filch/blocking.hpp>
 
 #include "scheduler/scheduler_core.hpp"
+#include "worker/policy.hpp"
 #include "worker/stand_in.hpp"
 #include "worker/worker.hpp"
 
@@ -18,9 +19,10 @@ namespace detail {
 spare_thread::spare_thread(scheduler_core& home)
     : home_(home), thread_(platform::worker_stack_bytes(), [this] { run(); }, platform::no_processor, "filch-spare") {}
 
-void spare_thread::begin() noexcept {
+void spare_thread::begin(worker* blocked) noexcept {
+  in_place_of_ = blocked;
   released_.store(false, std::memory_order_relaxed);  // nobody serves: published by the next line
-  // [SP1] release: the line before, for the thread.
+  // [SP1] release: the lines before, for the thread.
   wanted_.store(true, std::memory_order_release);
   parker_.unpark();
 }
@@ -33,6 +35,11 @@ void spare_thread::end() noexcept {
   } else {
     parker_.unpark();
   }
+}
+
+void spare_thread::look() noexcept {
+  // [SP3] seq_cst: who does not serve yet looks later.
+  if (worker* const w = serving_.load(std::memory_order_seq_cst)) home_.wake_server(*w);
 }
 
 void spare_thread::stop() noexcept {
@@ -64,9 +71,13 @@ void spare_thread::run() noexcept {
 void spare_thread::serve() noexcept {
   try {
     home_.run_as_guest([this](worker& w) {
-      serving_.store(&w, std::memory_order_seq_cst);  // [SP3] before the look whether it is released
+      // Where a giver takes back what nobody begins there is no need to.
+      if (!w.common.policy.takes_back()) w.in_place_of = in_place_of_;
+      // [SP3] before the look whether it is released, and into the inbox of the worker in whose place it is.
+      serving_.store(&w, std::memory_order_seq_cst);
       home_.serve(w, released_);
       serving_.store(nullptr, std::memory_order_relaxed);
+      w.in_place_of = nullptr;
     });
   } catch (const std::exception&) {
     // No memory for a worker, or too many: the place stays empty. It is nobody else's until it is released.
@@ -76,7 +87,7 @@ void spare_thread::serve() noexcept {
 }
 
 // Under the lock, and so before the thread is stopped.
-spare_thread& spare_threads::begin_any() {
+spare_thread& spare_threads::begin_any(worker* blocked) {
   const auto first = all_.begin() + static_cast<std::ptrdiff_t>(stopped_);
   const auto free = std::find_if(first, all_.end(), [](const auto& each) { return each->is_free_; });
   spare_thread* taken = free != all_.end() ? free->get() : nullptr;
@@ -85,7 +96,7 @@ spare_thread& spare_threads::begin_any() {
     taken = all_.emplace_back(std::make_unique<spare_thread>(home_)).get();
   }
   taken->is_free_ = false;
-  taken->begin();
+  taken->begin(blocked);
   return *taken;
 }
 
@@ -94,10 +105,10 @@ void spare_threads::give_back(spare_thread& t) noexcept {
   t.is_free_ = true;
 }
 
-stand_in* spare_threads::begin() noexcept {
+stand_in* spare_threads::begin(worker& blocked) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    return &begin_any();
+    return &begin_any(&blocked);
   } catch (const std::exception&) {
     return nullptr;
   }
@@ -105,7 +116,7 @@ stand_in* spare_threads::begin() noexcept {
 
 void spare_threads::keep_one() {
   const std::lock_guard lock(mutex_);
-  if (kept_ == nullptr) kept_ = &begin_any();
+  if (kept_ == nullptr) kept_ = &begin_any(nullptr);
 }
 
 spare_thread* spare_threads::take_last_time() noexcept {

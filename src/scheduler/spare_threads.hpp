@@ -18,6 +18,7 @@
 namespace filch::detail {
 
 class scheduler_core;
+class worker;
 
 class spare_thread final : public stand_in {
  public:
@@ -25,9 +26,11 @@ class spare_thread final : public stand_in {
   spare_thread(const spare_thread&) = delete;
   spare_thread& operator=(const spare_thread&) = delete;
 
-  void begin() noexcept;
+  /// In that worker's place; null: in nobody's.
+  void begin(worker* blocked) noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept override;
+  void look() noexcept override;
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
 
@@ -38,6 +41,7 @@ class spare_thread final : public stand_in {
   void serve() noexcept;
 
   scheduler_core& home_;
+  worker* in_place_of_ = nullptr;  ///< set before it is wanted
   platform::atomic<bool> wanted_{false};
   platform::atomic<bool> released_{false};
   platform::atomic<bool> stopping_{false};
@@ -51,14 +55,14 @@ class spare_threads final : public stand_ins {
  public:
   explicit spare_threads(scheduler_core& home) noexcept : home_(home) {}
 
-  stand_in* begin() noexcept override;
+  stand_in* begin(worker& blocked) noexcept override;
   /// One begins, until the scheduler ends, unless one has. Throws std::system_error when there is none to be had.
   void keep_one();
   /// All end, and those that begin meanwhile. Afterwards there are none. One thread, which has joined the workers' threads.
   void stop() noexcept;
 
  private:
-  spare_thread& begin_any();
+  spare_thread& begin_any(worker* blocked);
   spare_thread* take_last_time() noexcept;
   void give_back(spare_thread& t) noexcept;
   friend class spare_thread;

@@ -16,6 +16,7 @@
 #include "worker/profile_recorder.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
+#include "worker/stand_in.hpp"
 #include "worker/task_trace.hpp"
 #include "worker/team.hpp"
 #include "worker/wait.hpp"
@@ -69,9 +70,11 @@ run_result run_given(task& t, run_by /*who*/) {
   given_task& g = *static_cast<piece&>(t).given.load();
   auto& w = static_cast<worker&>(*self);
   if (g.steals) w.steals = steal_range_ref(g.steals.get());
-  const worker_range range = g.place.range;
-  w.runs_migrated.store(!crosses_workers(range) && &g.to == &w, std::memory_order_relaxed);
-  enter_place(w, g.place);
+  const bool is_own = &g.to == &w;
+  // Who is in the place of a blocked worker is nowhere on the line, and divides nothing.
+  const worker_range range = is_own || !crosses_workers(g.place.range) ? g.place.range : worker_range{};
+  w.runs_migrated.store(!crosses_workers(range) && is_own, std::memory_order_relaxed);
+  enter_place(w, {.range = range, .path = g.place.path});
   if (const task_path& path = g.place.path; path.trace != nullptr) path.trace->note(path.id, w);
   run_result result = run_result::done;
   if (g.s != nullptr) {
@@ -117,6 +120,10 @@ void deliver(given_task& g) noexcept {
   const bool is_of_static_loop = !g.place.is_known();
   g.to.box.put(g, crosses_workers(g.place.range) || is_of_static_loop);
   g.giver.common.sleepers.deliver(g.to);
+  if (g.stays) {
+    // [IB4] seq_cst: after [IB1].
+    if (stand_in* const instead = g.to.blocked.in_its_place.load(std::memory_order_seq_cst)) instead->look();
+  }
   // After [IB1]: one of the two sees the other.
   if (g.to.common.policy.waits_run_given() && g.to.wait.dozing.load(std::memory_order_seq_cst)) {  // [AT4]
     g.to.parker.unpark();

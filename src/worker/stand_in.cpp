@@ -1,7 +1,5 @@
 #include "worker/stand_in.hpp"
 
-#include <utility>
-
 #include "worker/slow_path.hpp"
 #include "worker/worker.hpp"
 
@@ -24,14 +22,20 @@ void block(worker* innermost) noexcept {
   for (worker* w = innermost; w != nullptr; w = w->outer) {
     if (w->blocked.regions++ != 0) continue;  // already
     offer_all(*w);
-    w->blocked.in_its_place = w->common.spares.begin();
+    stand_in* const t = w->common.spares.begin(*w);
+    // [IB4] seq_cst: before the look whether anything has come ([IB2]): who brings something sees this, or is seen.
+    w->blocked.in_its_place.store(t, std::memory_order_seq_cst);
+    if (t != nullptr && w->box.is_filled()) t->look();
   }
 }
 
 void unblock(worker* innermost) noexcept {
   for (worker* w = innermost; w != nullptr; w = w->outer) {
     if (--w->blocked.regions != 0) continue;
-    if (stand_in* const t = std::exchange(w->blocked.in_its_place, nullptr)) t->end();
+    // [IB4] relaxed: who sees it late wakes somebody for nothing.
+    stand_in* const t = w->blocked.in_its_place.load(std::memory_order_relaxed);
+    w->blocked.in_its_place.store(nullptr, std::memory_order_relaxed);
+    if (t != nullptr) t->end();
   }
 }
 

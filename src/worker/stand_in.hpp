@@ -13,6 +13,8 @@ class stand_in {
  public:
   /// Any thread, once: its place is the worker's again.
   virtual void end() noexcept = 0;
+  /// Any thread. Something was put into the blocked worker's inbox, by a sequentially consistent operation.
+  virtual void look() noexcept = 0;
 
  protected:
   ~stand_in() = default;
@@ -20,8 +22,8 @@ class stand_in {
 
 class stand_ins {
  public:
-  /// Any thread. One begins, until its end(). Null: there is none to be had.
-  virtual stand_in* begin() noexcept = 0;
+  /// Any thread. One begins in that worker's place, until its end(). Null: there is none to be had.
+  virtual stand_in* begin(worker& blocked) noexcept = 0;
 
  protected:
   ~stand_ins() = default;

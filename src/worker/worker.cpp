@@ -204,7 +204,7 @@ bool worker::run_given(worker& of, Found found) noexcept {
   slot* const own_base = head.load();
   activations.begin(number_of_this, index_of(own_base));
   const std::uint64_t taken = task_state{.status = task_status::taken, .thief = number, .id = number_of_this}.pack();
-  given_task* const g = &of == this ? box.take(taken) : of.box.steal(taken);
+  given_task* const g = empties_inbox_of(of) ? of.box.take(taken) : of.box.steal(taken);
   if (g == nullptr) {
     activations.end();
     return false;
@@ -221,7 +221,7 @@ bool worker::run_given(worker& of, Found found) noexcept {
 }
 
 bool worker::run_given(worker& of) noexcept {
-  if (&of == this ? !box.is_filled() : !of.box.shows_task()) return false;
+  if (empties_inbox_of(of) ? !of.box.is_filled() : !of.box.shows_task()) return false;
   return run_given(of, [this](const worker& giver) { common.sleepers.end_search(*this, &giver); });
 }
 

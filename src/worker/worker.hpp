@@ -140,7 +140,8 @@ struct detached_part {
 /// Owner: how often its thread is blocked; for the first time another thread has begun in the worker's place.
 struct blocked_part {
   std::uint32_t regions = 0;
-  stand_in* in_its_place = nullptr;  ///< null: there was none to be had
+  platform::atomic<stand_in*> in_its_place{
+      nullptr};  ///< any thread; null: it is not blocked, or there was none to be had
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -273,6 +274,8 @@ class worker : public worker_core {
   /// Worker out of work, searching: runs the next task of its inbox, or one that another one was given for itself, and
   /// ends the search before. False: there is none.
   bool run_given(worker& of) noexcept;
+  /// The same with the next task of the worker that it is in the place of, if there is one.
+  bool run_given_in_place() noexcept { return in_place_of != nullptr && run_given(*in_place_of); }
   /// The same for a worker that waits, with the next task of its own inbox.
   bool run_given_in_wait() noexcept;
 
@@ -326,6 +329,7 @@ class worker : public worker_core {
   platform::trace_log trace;                  ///< owner
   std::shared_ptr<profile_recorder> profile;  ///< owner; null: what it runs is not profiled
   std::int64_t root_since_ns = 0;             ///< owner, for the trace
+  worker* in_place_of = nullptr;              ///< owner: a blocked worker whose inbox it empties as well
   worker* outer = nullptr;                    ///< owner: enclosing worker, if entered from another scheduler's task
   blocked_part blocked;
   // What a waker looks at, on one cache line.
@@ -346,6 +350,10 @@ class worker : public worker_core {
   void note_asked() noexcept;
   template <class Found>
   bool run_given(worker& of, Found found) noexcept;
+  /// Does it take what that worker was given for it alone?
+  [[nodiscard]] bool empties_inbox_of(const worker& other) const noexcept {
+    return &other == this || &other == in_place_of;
+  }
   template <class Claim>
   bool run_claimed(task& t, worker* owner, Claim claim) noexcept;
   void run_as_activation(task& t, worker* owner, const group_rest* group, slot* own_base) noexcept;

@@ -158,6 +158,31 @@ void explore_submitted_while_blocked(const options& chosen) {
   });
 }
 
+/// A worker waits in a task that it was given for another one that it is given. Twice, so that the thread of the first region
+/// may begin late.
+void explore_blocked_and_given(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(6);
+  pool.run([&] {
+    for (std::size_t first = 0; first < 6; first += 3) {
+      promise<> opened;
+      const future<> open = opened.get_future();
+      task_group g(6);
+      g.run(
+          [&] {
+            open.wait();
+            ran.ran(first);
+          },
+          1);
+      // The caller runs it at once, and gives its first branch to the same worker.
+      g.run([&] { fork_join([&] { opened.put(); }, [&] { ran.ran(first + 1); }); }, 3);
+      g.run([&] { ran.ran(first + 2); }, 1);
+      g.wait();
+    }
+  });
+  ran.check_all();
+}
+
 /// A scheduler's only thread waits, in another one, for what needs a thread of the first.
 void explore_blocked_around(const options& outer_options, const options& inner_options) {
   scheduler outer(outer_options);
@@ -315,6 +340,8 @@ void add_background(scenario_list& to) {
                 [] { explore_submitted_while_blocked(small(1, "lace", "transitive")); }});
   to.push_back({"blocked_before_adws", "the same, nobody may steal anything",
                 [] { explore_submitted_while_blocked(small(2, "adws_nosteal", "transitive")); }});
+  to.push_back({"blocked_and_given", "a worker waits in a task that it was given for the next",
+                [] { explore_blocked_and_given(small(2, "adws_nosteal", "transitive")); }});
   to.push_back({"blocked_around", "a worker waits in a scheduler inside of its own",
                 [] { explore_blocked_around(small(1, "lace", "transitive"), small(2, "lace", "transitive")); }});
   to.push_back({"blocked_branch", "a branch waits for its sibling",

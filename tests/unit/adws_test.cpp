@@ -379,6 +379,27 @@ TEST_P(idle_workers, run_detached_tasks_of_another_range) {
 INSTANTIATE_TEST_SUITE_P(unit, idle_workers,
                          testing::Combine(testing::Values("adws", "adws_nosteal"), testing::Values(2, 4)));
 
+// Both tasks are the second worker's, and the first of them waits for the other one.
+TEST(adws, tasks_of_a_blocked_worker_are_run_in_its_place) {
+  for (const char* const policy : {"adws", "adws_nosteal"}) {
+    scheduler pool(chosen(policy, 2));
+    const auto ran = std::make_shared<std::promise<void>>();
+    bool in_time = false;
+    pool.run([&] {
+      task_group g(4);
+      g.run(
+          [&] {
+            const blocking here;
+            in_time = ran->get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+          },
+          1);
+      g.run([ran] { ran->set_value(); }, 1);
+      g.wait();
+    });
+    EXPECT_TRUE(in_time) << policy;
+  }
+}
+
 // One branch is another worker's, so a group on the stack may not be waited for in it; the message says so.
 TEST(adws, wait_in_a_given_branch_is_an_error) {
   scheduler pool(chosen("adws_nosteal", 2));
