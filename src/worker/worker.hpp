@@ -137,11 +137,11 @@ struct detached_part {
   std::uint32_t found_at = 0;
 };
 
-/// Owner: how often its thread is blocked; for the first time another thread has begun in the worker's place.
+/// Of a worker whose thread is blocked: docs/protocols/background.md.
 struct blocked_part {
-  std::uint32_t regions = 0;
-  platform::atomic<stand_in*> in_its_place{
-      nullptr};  ///< any thread; null: it is not blocked, or there was none to be had
+  std::uint32_t regions = 0;  ///< owner: inside of each other, of which the outermost counts
+  /// Any thread. Null: it is not blocked, or there was none to be had.
+  platform::atomic<stand_in*> in_its_place{nullptr};
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
