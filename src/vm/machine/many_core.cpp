@@ -360,18 +360,22 @@ void many_core::end_thread() {
   std::abort();
 }
 
+// Takes its strings for itself: the frames are abandoned, and nothing of theirs is freed later.
 void many_core::fail(std::string message) {
   // Not by an exception: hardly a frame between here and the program around may be left by one.
   error_ = std::make_exception_ptr(std::runtime_error(message));
-  std::string().swap(message);  // the frames are abandoned, and nothing of theirs is freed later
+  std::string().swap(message);
   leave();
 }
 
-void many_core::fail_shared(std::uint16_t other, const std::string& where) {
+void many_core::fail_shared(std::uint16_t other, std::string where) {
   const auto [first, second] = std::minmax(running_->node, other);
-  fail("filch: places " + std::to_string(first) + " and " + std::to_string(second) + " share memory: place " +
-       std::to_string(running_->node) + " writes to a line that place " + std::to_string(other) + " has used, at " +
-       where + "; let each place have its own data, and send messages");
+  std::string message = "filch: places " + std::to_string(first) + " and " + std::to_string(second) +
+                        " share memory: place " + std::to_string(running_->node) + " writes to a line that place " +
+                        std::to_string(other) + " has used, at " + where +
+                        "; let each place have its own data, and send messages";
+  std::string().swap(where);
+  fail(std::move(message));
 }
 
 fiber* many_core::start(std::function<void()> body) {

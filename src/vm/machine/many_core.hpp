@@ -157,7 +157,7 @@ class many_core final : public world {
   word& own_word(std::size_t which, picoseconds cost);
   void read_line(const void* at, bool is_relaxed);
   void write_line(const void* at, bool is_atomic, const site& from = site::current());
-  [[noreturn]] void fail_shared(std::uint16_t other, const std::string& where);
+  [[noreturn]] void fail_shared(std::uint16_t other, std::string where);
   [[nodiscard]] double slowdown(std::uint32_t core) const noexcept;
 
   machine_description machine_;
