@@ -40,6 +40,7 @@ class address_table {
 
   [[nodiscard]] std::uint32_t size() const noexcept { return used_; }
   [[nodiscard]] Record& operator[](std::uint32_t number) noexcept { return records_[number]; }
+  [[nodiscard]] const Record& operator[](std::uint32_t number) const noexcept { return records_[number]; }
 
  private:
   struct entry {

@@ -19,12 +19,19 @@ std::string file_of(const site& at) {
   return std::string(path.substr(path.find_last_of('/') + 1));
 }
 
+/// That one, and no other that has been made in its place since: which memory is used again differs from run to run.
+struct watched_object {
+  std::uint32_t number;
+  std::uint32_t begun_as;
+  friend bool operator==(const watched_object&, const watched_object&) = default;
+};
+
 }  // namespace
 
 struct explorer::thread final : fiber {
   state is = state::ready;
   /// What it has read since its last pause.
-  std::vector<std::uint32_t> watched;
+  std::vector<watched_object> watched;
   const thread* joining = nullptr;
   const mutex* wanted = nullptr;
   bool timed = false;        ///< parked until a time
@@ -248,15 +255,17 @@ std::uint64_t explorer::seed(std::uint64_t stream) { return (stream + 1) * 0x9E3
 
 void explorer::watch(std::uint32_t object) {
   auto& watched = self().watched;
-  if (std::find(watched.begin(), watched.end(), object) == watched.end()) watched.push_back(object);
+  const watched_object it{object, memory_.begun_as(object)};
+  if (std::find(watched.begin(), watched.end(), it) == watched.end()) watched.push_back(it);
 }
 
 void explorer::changed(std::uint32_t object) {
   idle_rounds_ = 0;
+  const watched_object it{object, memory_.begun_as(object)};
   for (std::size_t i = 0; i < made_; ++i) {
     thread& t = *threads_[i];
     if (t.is != state::pausing) continue;
-    if (std::find(t.watched.begin(), t.watched.end(), object) != t.watched.end()) make_ready(t);
+    if (std::find(t.watched.begin(), t.watched.end(), it) != t.watched.end()) make_ready(t);
   }
 }
 
@@ -264,7 +273,9 @@ void explorer::pause() {
   thread& t = self();
   // A store becomes visible in finite time: what this thread has overlooked it sees after the pause.
   bool news = false;
-  for (const std::uint32_t object : t.watched) news = memory_.catch_up(t.number, object) || news;
+  for (const watched_object it : t.watched) {
+    if (memory_.begun_as(it.number) == it.begun_as) news = memory_.catch_up(t.number, it.number) || news;
+  }
   if (news || choices_->happens(rarity::short_pause)) {
     point();
   } else {
@@ -327,8 +338,9 @@ void explorer::unlock(mutex& which) {
 // Memory
 
 void explorer::note(const char* what, const memory_model::outcome& did, std::memory_order order, const site& from) {
-  for (const std::uint64_t part : {std::uint64_t{self().number}, std::uint64_t{from.line()}, std::uint64_t{did.object},
-                                   std::uint64_t{did.age}, std::uint64_t{did.succeeded}}) {
+  for (const std::uint64_t part :
+       {std::uint64_t{self().number}, std::uint64_t{from.line()}, std::uint64_t{memory_.begun_as(did.object)},
+        std::uint64_t{did.age}, std::uint64_t{did.succeeded}}) {
     digest_ = (digest_ ^ part) * 0x100000001b3ULL;
   }
   if (tell_) story_.push_back({self().number, what, did, order, from});

@@ -25,6 +25,7 @@ void merge(memory_model::clock& into, const memory_model::clock& from) noexcept 
 void memory_model::reset(strategy& choices) noexcept {
   choices_ = &choices;
   objects_.reset();
+  begun_ = 0;
   plains_.reset();
   clocks_ = {};
   clocks_[0][0] = 1;
@@ -43,6 +44,7 @@ void memory_model::join(std::uint32_t thread, std::uint32_t ended) noexcept {
 
 void memory_model::clear(object& o, const word& at) {
   o.address = &at;
+  o.begun_as = begun_++;
   o.history.clear();
   o.history.push_back({.value = at, .at = gap, .modified = false, .releases = false, .released = {}});
   o.threads = 0;

@@ -62,6 +62,9 @@ class memory_model {
   };
 
   void begin(std::uint32_t thread, word& at);
+  /// The how-manieth object that begins in this run is the one with that number. So it says the same of every run with the
+  /// same choices, whether the object lies in fresh memory or where another one has been.
+  [[nodiscard]] std::uint32_t begun_as(std::uint32_t number) const noexcept { return objects_[number].begun_as; }
   outcome load(std::uint32_t thread, word& at, std::memory_order order);
   outcome store(std::uint32_t thread, word& at, word value, std::memory_order order);
   outcome modify(std::uint32_t thread, word& at, modification by, word operand, std::memory_order order);
@@ -109,6 +112,7 @@ class memory_model {
   struct object {
     const void* address = nullptr;
     std::uint32_t number = 0;
+    std::uint32_t begun_as = 0;
     std::vector<message> history;
     std::uint32_t threads = 0;  ///< one bit for each that has used it
     std::array<memories, most_threads> seen;
@@ -125,7 +129,7 @@ class memory_model {
   };
 
   object& find(std::uint32_t thread, word& at);
-  static void clear(object& o, const word& at);
+  void clear(object& o, const word& at);
   [[nodiscard]] place past(std::uint32_t thread, const object& o) const noexcept;
   [[nodiscard]] std::size_t oldest_readable(std::uint32_t thread, const object& o, std::memory_order order) const;
   void remember(std::uint32_t thread, object& o, place at) noexcept;
@@ -139,6 +143,7 @@ class memory_model {
   strategy* choices_ = nullptr;
   std::array<clock, most_threads> clocks_{};
   address_table<object> objects_;
+  std::uint32_t begun_ = 0;
   address_table<plain> plains_;
   bool too_early_ = false;
 };
