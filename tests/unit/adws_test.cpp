@@ -20,6 +20,7 @@
 
 #include <filch/filch.hpp>
 
+#include "scheduler/scheduler_core.hpp"
 #include "support.hpp"
 
 namespace filch::tests {
@@ -333,15 +334,15 @@ class idle_workers : public testing::TestWithParam<std::tuple<const char*, int>>
  protected:
   scheduler pool_{chosen(std::get<0>(GetParam()), std::get<1>(GetParam()))};
 
-  /// Is it run by another worker than the caller, who is in the middle of a task?
+  /// Is it run by another worker than the caller, who is in the middle of a task, once all others sleep?
   bool others_run_what_is_submitted() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // by then they are asleep
+    if (!others_fall_asleep()) return false;
     const auto ran = std::make_shared<std::promise<void>>();
     static_cast<void>(pool_.submit([ran] { ran->set_value(); }));
     return ended(*ran);
   }
-  static bool others_run_what_is_added() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  bool others_run_what_is_added() {
+    if (!others_fall_asleep()) return false;
     const auto ran = std::make_shared<std::promise<void>>();
     const auto group = std::make_unique<task_group>();
     group->run([ran] { ran->set_value(); });
@@ -351,8 +352,18 @@ class idle_workers : public testing::TestWithParam<std::tuple<const char*, int>>
   }
 
  private:
+  static constexpr std::chrono::seconds long_enough{20};
+
+  bool others_fall_asleep() {
+    const auto end = std::chrono::steady_clock::now() + long_enough;
+    while (!pool_.core().idle().all_but_one()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
   static bool ended(std::promise<void>& of) {
-    return of.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    return of.get_future().wait_for(long_enough) == std::future_status::ready;
   }
 };
 
