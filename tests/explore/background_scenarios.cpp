@@ -121,11 +121,14 @@ void explore_late_promise(const options& chosen) {
   }
 }
 
-/// All workers are blocked until another task has run.
-void explore_blocked(const options& chosen) {
+/// All workers are blocked until another task has run; or this one is already, so that the thread in its place may be asleep,
+/// when it submits that.
+void explore_blocked(const options& chosen, bool is_before = false) {
   scheduler pool(chosen);
   payload written;
   pool.run([&] {
+    std::optional<blocking> before;
+    if (is_before) before.emplace();
     for (int round = 0; round < 2; ++round) {
       promise<> opened;
       const future<> open = opened.get_future();
@@ -137,24 +140,6 @@ void explore_blocked(const options& chosen) {
       check(written.load() == round, "what was written before the promise got lost");
       opener.wait();
     }
-  });
-}
-
-/// A worker is blocked, and the thread in its place asleep perhaps, when it submits what it waits for.
-void explore_submitted_while_blocked(const options& chosen) {
-  scheduler pool(chosen);
-  payload written;
-  pool.run([&] {
-    const blocking here;
-    promise<> opened;
-    const future<> open = opened.get_future();
-    const future<> opener = pool.submit([&] {
-      written.store(1);
-      opened.put();
-    });
-    open.wait();
-    check(written.load() == 1, "what was written before the promise got lost");
-    opener.wait();
   });
 }
 
@@ -337,9 +322,9 @@ void add_background(scenario_list& to) {
   to.push_back({"blocked", "a worker waits for a promise", [] { explore_blocked(small(1, "lace", "transitive")); }});
   to.push_back({"blocked_two", "the same, another worker", [] { explore_blocked(small(2, "lace", "transitive")); }});
   to.push_back({"blocked_before", "the same, and it was blocked when it submitted the task that keeps it",
-                [] { explore_submitted_while_blocked(small(1, "lace", "transitive")); }});
+                [] { explore_blocked(small(1, "lace", "transitive"), true); }});
   to.push_back({"blocked_before_adws", "the same, nobody may steal anything",
-                [] { explore_submitted_while_blocked(small(2, "adws_nosteal", "transitive")); }});
+                [] { explore_blocked(small(2, "adws_nosteal", "transitive"), true); }});
   to.push_back({"blocked_and_given", "a worker waits in a task that it was given for the next",
                 [] { explore_blocked_and_given(small(2, "adws_nosteal", "transitive")); }});
   to.push_back({"blocked_around", "a worker waits in a scheduler inside of its own",
