@@ -409,9 +409,34 @@ TEST(places_network, data_that_nodes_share_is_an_error_too) {
   EXPECT_THAT(complaint_about({touch_at(0, 100, true), touch_at(127, 1, true)}), StartsWith("filch: places 0 and 1"));
 }
 
-// As operator new gives it out: twice, as if it had been freed in between. (Allocators that look for mistakes do not give out the
-// same memory again so soon.)
 TEST(places_network, memory_that_one_node_has_freed_may_be_another_ones) {
+  constexpr std::size_t size = 12'345;
+  constexpr int most_tries = 200'000;  // allocators that look for mistakes do not give it out again so soon
+  const void* freed = nullptr;
+  const auto use = [&](std::byte* data) {
+    const auto words = std::make_unique<word_of_its_own>();
+    words->value.store(1, std::memory_order_relaxed);
+    touch(data, size, true);
+  };
+  run_on_nodes({[&] {
+                  const auto data = std::make_unique<std::byte[]>(size);
+                  use(data.get());
+                  freed = data.get();
+                },
+                [&] {
+                  at_ns(1e6);
+                  auto own = std::make_unique<std::byte[]>(size);
+                  for (int i = 0; i < most_tries && own.get() != freed; ++i) {
+                    own.reset();
+                    own = std::make_unique<std::byte[]>(size);
+                  }
+                  EXPECT_EQ(own.get(), freed) << "else this test shows nothing";
+                  use(own.get());
+                }});
+}
+
+// What operator new says of what it gives out is what makes the difference.
+TEST(places_network, memory_that_is_given_out_anew_is_nobodys) {
   struct block {
     word_of_its_own word;
     std::array<std::byte, 12'345> data;
