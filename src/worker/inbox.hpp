@@ -1,7 +1,8 @@
 // What other workers have given to a worker: a buffer for a task that it is to divide further, and a queue for tasks
 // that are its alone (Shiina and Taura 2019, section 4.2.3).
 //
-// Who takes a task out, under the lock, has it: the worker, or the giver, who takes it back. What a given task consists
+// Who takes a task out, under the lock, has it: the worker, or who is in its place while it is blocked; a thief; or the giver, who
+// takes it back. What a given task consists
 // of is the giver's, which has it until it has joined the task.
 #pragma once
 
@@ -50,7 +51,7 @@ class inbox {
   /// Any thread. `alone`: nobody else may take it, because the worker is to divide it further; it is taken before all
   /// others.
   void put(given_task& g, bool alone) noexcept;
-  /// Owner. Takes the next one, whose state becomes `taken`, which says by whom. Null: there is none.
+  /// Owner, or who is in its place. Takes the next one, whose state becomes `taken`, which says by whom. Null: there is none.
   [[nodiscard]] given_task* take(std::uint64_t taken) noexcept;
   /// Any thread. Takes the oldest of those that need not be divided further and do not stay, as take() does.
   [[nodiscard]] given_task* steal(std::uint64_t taken) noexcept;

@@ -62,8 +62,8 @@ class memory_model {
   };
 
   void begin(std::uint32_t thread, word& at);
-  /// The how-manieth object that begins in this run is the one with that number. So it says the same of every run with the
-  /// same choices, whether the object lies in fresh memory or where another one has been.
+  /// So many objects had begun in this run before the one with that number. It is the same in every run with the same
+  /// choices, whether the object lies in fresh memory or where another one has been.
   [[nodiscard]] std::uint32_t begun_as(std::uint32_t number) const noexcept { return objects_[number].begun_as; }
   outcome load(std::uint32_t thread, word& at, std::memory_order order);
   outcome store(std::uint32_t thread, word& at, word value, std::memory_order order);
