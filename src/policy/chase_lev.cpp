@@ -22,7 +22,7 @@ void chase_lev::answer(worker& w) noexcept {
   if (w.split.load() >= head) return;
   auto& deque = ring_of(w).deque;
   try {
-    for (w.pass_joined(); w.split.load() < head; w.pass_joined()) {
+    for (w.pass_empty(); w.split.load() < head; w.pass_empty()) {
       slot* const s = w.split.load();
       s->state.store(task_state{}.pack(), std::memory_order_relaxed);  // [TS0]
       deque.push(s);

@@ -73,7 +73,7 @@ void lace::answer(worker& w) noexcept { answer(w, offered_parts::all); }
 
 void lace::answer(worker& w, offered_parts what) noexcept {
   shared_part& part = shared_part_of(w);
-  if (part.all_stolen) w.pass_joined();
+  if (part.all_stolen) w.pass_empty();
   // [AT7] relaxed: before the offer that a thief takes, which releases it.
   if (part.next_wanted.load(std::memory_order_relaxed)) part.next_wanted.store(false, std::memory_order_relaxed);
   const bool offers_tasks = what == offered_parts::all || what == offered_parts::of_tasks;

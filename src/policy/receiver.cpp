@@ -34,7 +34,7 @@ std::unique_ptr<offer> receiver::make_offer() const { return std::make_unique<ma
 // and attention raised: a closed cell says that the owner will look again at its next push or chunk.
 void receiver::answer(worker& w) noexcept {
   mailbox& box = mailbox_of(w);
-  w.pass_joined();
+  w.pass_empty();
   bool tried = false;
   bool given = false;
   for (;;) {

@@ -49,7 +49,7 @@ std::int64_t sender::time_to_next(worker& w) const noexcept {
 
 void sender::answer(worker& w) noexcept {
   mailbox& box = mailbox_of(w);
-  w.pass_joined();
+  w.pass_empty();
   if (!surplus_of(w, 0)) {  // attention stays raised, the next push or chunk comes here again
     box.looked_ns = 0;
     box.sleeper_notified = false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <filch/detail/bag_share.hpp>
+#include <filch/detail/division.hpp>
 #include <filch/detail/task_counts.hpp>
 #include <filch/task_group.hpp>
 
@@ -126,8 +127,8 @@ void worker::answer_interrupt() noexcept {
   interrupt.handling = false;
 }
 
-void worker::pass_joined() noexcept {
-  for (slot* s = split.load(); s < head.load() && s->run.load() == &run_joined; ++s) {
+void worker::pass_empty() noexcept {
+  for (slot* s = split.load(); s < head.load() && (s->run.load() == &run_joined || is_left(*s)); ++s) {
     s->state.store(task_state{.status = task_status::done}.pack(), std::memory_order_relaxed);  // nobody else has it
     set_split(s + 1);
   }

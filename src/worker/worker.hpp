@@ -258,9 +258,9 @@ class worker : public worker_core {
     return seed_ * 0x2545F4914F6CDD1DULL;
   }
 
-  /// Owner, nothing of its own is on offer: joined slots at the low end of what is private are passed by, and count as
-  /// taken and done.
-  void pass_joined() noexcept;
+  /// Owner, nothing of its own is on offer: slots at the low end of what is private whose tasks were joined, given away or
+  /// run before their turn are passed by, and count as taken and done. A thief would find nothing in them.
+  void pass_empty() noexcept;
 
   /// Runs a task taken from `owner`, as a new activation.
   void run_taken(task& t, worker* owner) noexcept;

@@ -534,6 +534,39 @@ TEST(adws_locks, may_be_held_across_a_wait) {
   }
 }
 
+// The slots of given tasks are the oldest of the giver's, and hold nothing for a thief.
+TEST(adws_offers, are_tasks) {
+  constexpr int rounds = 20;
+  std::vector<int> elsewhere(4);
+  std::uint64_t thefts = 0;
+  run_on(4, "adws", [&](scheduler& pool) {
+    const auto taken = [&] { return pool.stats().steals + pool.stats().leaps; };
+    const std::uint64_t before = taken();
+    for (int round = 0; round < rounds; ++round) {
+      task_group g(4);
+      for (int i = 0; i < 3; ++i) g.run([] { platform::charge(1e3); }, 1);
+      g.run(
+          [&] {
+            task_group own;
+            for (int i = 0; i < 64; ++i) {
+              own.run([&] {
+                platform::charge(5e3);
+                const unsigned worker = this_worker().index;
+                if (worker != 0) ++elsewhere[worker];
+              });
+            }
+            own.wait();
+          },
+          1);
+      g.wait();
+    }
+    thefts = taken() - before;
+  });
+  const int tasks = std::accumulate(elsewhere.begin(), elsewhere.end(), 0);
+  EXPECT_GT(tasks, rounds);
+  EXPECT_EQ(thefts, static_cast<std::uint64_t>(tasks));
+}
+
 // A tree of tasks of 5 us, without hints.
 TEST(adws_scale, a_balanced_tree) {
   constexpr int depth = 13;
