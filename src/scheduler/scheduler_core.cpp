@@ -104,7 +104,7 @@ class scheduler_core::idle_wait {
   [[nodiscard]] bool something_visible() const noexcept {
     // [ST3] seq_cst: after [SL3]; pairs with [ST1].
     return until_.load(std::memory_order_seq_cst) || w_.box.is_filled() ||
-           (w_.in_place_of != nullptr && w_.in_place_of->box.is_filled()) ||
+           (w_.in_place_of != nullptr && w_.in_place_of->box.has_task()) ||
            std::ranges::any_of(core_.sources_, &work_source::work_visible);
   }
 

@@ -5,70 +5,11 @@
 #include "worker/piece_pool.hpp"
 
 namespace filch::detail {
+namespace {
 
-void inbox::put(given_task& g, bool alone) noexcept {
-  const std::lock_guard lock(mutex_);
-  g.in_box = true;
-  // Mostly there is one at most (Theorem 2), but what was stolen may be divided out of turn.
-  if (alone && root_ == nullptr) {
-    root_ = &g;
-  } else {
-    g.previous = last_;
-    (last_ != nullptr ? last_->next : first_) = &g;
-    last_ = &g;
-  }
-  // [IB1] seq_cst: before the look for its sleep ([SL1]); pairs with [IB2].
-  filled_.store(true, std::memory_order_seq_cst);
-  shows_.store(first_ != nullptr && !first_->stays, std::memory_order_relaxed);
-}
-
-void inbox::tell(steal_range& active) noexcept {
-  steal_range_ref before(&active);
-  const std::lock_guard lock(mutex_);
-  told_ = std::move(before);
-  filled_.store(true, std::memory_order_seq_cst);  // [IB1]
-}
-
-steal_range_ref inbox::told() noexcept {
-  if (!is_filled()) return {};
-  const std::lock_guard lock(mutex_);
-  steal_range_ref last = std::move(told_);
-  note_what_is_left();
-  return last;
-}
-
-void inbox::note_what_is_left() noexcept {
-  shows_.store(first_ != nullptr && !first_->stays, std::memory_order_relaxed);
-  // Under the lock, as what makes it true.
-  if (root_ == nullptr && first_ == nullptr && !told_) filled_.store(false, std::memory_order_relaxed);
-}
-
-void inbox::unlink(given_task& g) noexcept {
-  g.in_box = false;
-  if (root_ == &g) {
-    root_ = nullptr;
-  } else {
-    (g.previous != nullptr ? g.previous->next : first_) = g.next;
-    (g.next != nullptr ? g.next->previous : last_) = g.previous;
-  }
-  note_what_is_left();
-}
-
-given_task* inbox::take(std::uint64_t taken) noexcept {
-  const std::lock_guard lock(mutex_);
-  return take_out(root_ != nullptr ? root_ : first_, taken);
-}
-
-given_task* inbox::steal(std::uint64_t taken) noexcept {
-  const std::lock_guard lock(mutex_);
-  given_task* g = first_;
-  while (g != nullptr && g->stays) g = g->next;
-  return take_out(g, taken);
-}
-
-given_task* inbox::take_out(given_task* g, std::uint64_t taken) noexcept {
+/// Says in the task's state who has taken it. It is out of the inbox.
+given_task* begin(given_task* g, std::uint64_t taken) noexcept {
   if (g == nullptr) return nullptr;
-  unlink(*g);
   // The giver may mark that it sleeps until the task is done, meanwhile ([TS4]).
   std::uint64_t before = g->record.state.load(std::memory_order_relaxed);
   std::uint64_t after = 0;
@@ -76,15 +17,98 @@ given_task* inbox::take_out(given_task* g, std::uint64_t taken) noexcept {
     task_state state = task_state::unpack(taken);
     state.waiting = task_state::unpack(before).waiting;
     after = state.pack();
-    // [IB3] release: the activation's entry, as [TS1]. No exploration catches this: a waiter that does not find the entry
-    // does not help, and waits for the task all the same.
+    // [IB3] release: the activation's entry, as [TS1].
   } while (!g->record.state.compare_exchange_weak(before, after, std::memory_order_release, std::memory_order_relaxed));
   return g;
 }
 
-bool inbox::take_back(given_task& g) noexcept {
+}  // namespace
+
+bool given_cell::put(given_task& g) noexcept {
+  std::uint64_t before = none;
+  // [IB1] seq_cst: before the look for its owner's sleep ([SL1]); pairs with [IB2]. And release: the task, to [IB5].
+  return word_.compare_exchange_strong(before, pack(g), std::memory_order_seq_cst, std::memory_order_relaxed);
+}
+
+given_task* given_cell::take(bool may_stay) noexcept {
+  std::uint64_t before = word_.load(std::memory_order_relaxed);
+  if (before == none || (!may_stay && (before & stays) != 0)) return nullptr;
+  // [IB5] acquire: the task, from [IB1]. What was there before may have been given again meanwhile, from the same memory: it
+  // is the new one then.
+  if (!word_.compare_exchange_strong(before, none, std::memory_order_acquire, std::memory_order_relaxed))
+    return nullptr;
+  return reinterpret_cast<given_task*>(static_cast<std::uintptr_t>(before & ~stays));
+}
+
+bool given_cell::take_back(given_task& g) noexcept {
+  std::uint64_t before = pack(g);
+  return word_.load(std::memory_order_relaxed) == before &&
+         word_.compare_exchange_strong(before, none, std::memory_order_relaxed, std::memory_order_relaxed);
+}
+
+void inbox::put(given_task& g, bool alone) noexcept {
+  if (alone ? root_.put(g) : !queued_.load(std::memory_order_relaxed) && first_.put(g)) return;
   const std::lock_guard lock(mutex_);
-  if (!g.in_box) return false;
+  g.in_queue = true;
+  // What was stolen may be divided out of turn.
+  g.previous = newest_;
+  (newest_ != nullptr ? newest_->next : oldest_) = &g;
+  newest_ = &g;
+  queued_.store(true, std::memory_order_seq_cst);  // [IB1]
+  note_what_is_left();
+}
+
+void inbox::tell(steal_range& active) noexcept {
+  steal_range_ref before(&active);
+  const std::lock_guard lock(mutex_);
+  told_ = std::move(before);
+  is_told_.store(true, std::memory_order_seq_cst);  // [IB1]
+}
+
+steal_range_ref inbox::told() noexcept {
+  if (!is_told_.load(std::memory_order_relaxed)) return {};
+  const std::lock_guard lock(mutex_);
+  is_told_.store(false, std::memory_order_relaxed);
+  return std::move(told_);
+}
+
+void inbox::note_what_is_left() noexcept {
+  shows_.store(oldest_ != nullptr && !oldest_->stays, std::memory_order_relaxed);
+  // Under the lock, as what makes it true.
+  if (oldest_ == nullptr) queued_.store(false, std::memory_order_relaxed);
+}
+
+void inbox::unlink(given_task& g) noexcept {
+  g.in_queue = false;
+  (g.previous != nullptr ? g.previous->next : oldest_) = g.next;
+  (g.next != nullptr ? g.next->previous : newest_) = g.previous;
+  note_what_is_left();
+}
+
+given_task* inbox::take(std::uint64_t taken) noexcept {
+  if (given_task* const g = root_.take(true)) return begin(g, taken);
+  if (given_task* const g = first_.take(true)) return begin(g, taken);
+  if (!queued_.load(std::memory_order_relaxed)) return nullptr;
+  const std::lock_guard lock(mutex_);
+  given_task* const g = oldest_;
+  if (g != nullptr) unlink(*g);
+  return begin(g, taken);
+}
+
+given_task* inbox::steal(std::uint64_t taken) noexcept {
+  if (given_task* const g = first_.take(false)) return begin(g, taken);
+  if (!shows_.load(std::memory_order_relaxed)) return nullptr;
+  const std::lock_guard lock(mutex_);
+  given_task* g = oldest_;
+  while (g != nullptr && g->stays) g = g->next;
+  if (g != nullptr) unlink(*g);
+  return begin(g, taken);
+}
+
+bool inbox::take_back(given_task& g) noexcept {
+  if (root_.take_back(g) || first_.take_back(g)) return true;
+  const std::lock_guard lock(mutex_);
+  if (!g.in_queue) return false;
   unlink(g);
   return true;
 }

@@ -1,9 +1,9 @@
 // What other workers have given to a worker: a buffer for a task that it is to divide further, and a queue for tasks
-// that are its alone (Shiina and Taura 2019, section 4.2.3).
+// that are its alone (Shiina and Taura 2019, section 4.2.3), whose oldest one has a buffer as well.
 //
-// Who takes a task out, under the lock, has it: the worker, or who is in its place while it is blocked; a thief; or the giver, who
-// takes it back. What a given task consists
-// of is the giver's, which has it until it has joined the task.
+// Who takes a task out has it: the worker, or who is in its place while it is blocked; a thief; or the giver, who takes it
+// back. Out of a buffer by one compare-and-swap, out of the queue under its lock. What a given task consists of is the giver's,
+// which has it until it has joined the task.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,39 @@ struct given_task {
   std::uint64_t high = 0;
   std::uint64_t parts = 1;      ///< of them, for `to` and the workers after it
   given_task* older = nullptr;  ///< of the giver's that are not joined
-  // Under the inbox's lock.
+  // Under the inbox's lock, in its queue.
   given_task* previous = nullptr;
   given_task* next = nullptr;
-  bool in_box = false;
+  bool in_queue = false;
+};
+
+/// Room for one given task. Whoever changes the word to none has it.
+class given_cell {
+ public:
+  /// Any thread. False: there is one in it.
+  [[nodiscard]] bool put(given_task& g) noexcept;
+  /// Any thread; `may_stay`: also a task that only the owner of the inbox runs. Null: there is none, or it was taken meanwhile.
+  [[nodiscard]] given_task* take(bool may_stay) noexcept;
+  /// The giver. False: it has been taken, or is elsewhere.
+  [[nodiscard]] bool take_back(given_task& g) noexcept;
+
+  // [IB2] seq_cst: after [SL3] in the one total order; pairs with [IB1].
+  [[nodiscard]] bool is_filled() const noexcept { return word_.load(std::memory_order_seq_cst) != none; }
+  /// May take(false) find something?
+  [[nodiscard]] bool shows_task() const noexcept {
+    const std::uint64_t word = word_.load(std::memory_order_relaxed);
+    return word != none && (word & stays) == 0;
+  }
+
+ private:
+  static constexpr std::uint64_t none = 0;
+  static constexpr std::uint64_t stays = 1;  ///< beside the address
+
+  static std::uint64_t pack(const given_task& g) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&g) | (g.stays ? stays : 0);
+  }
+
+  platform::atomic<std::uint64_t> word_{none};
 };
 
 class inbox {
@@ -60,25 +89,36 @@ class inbox {
   /// Owner. What it was told last, and has not looked at.
   [[nodiscard]] steal_range_ref told() noexcept;
   /// Any thread. Is there something for steal()?
-  [[nodiscard]] bool shows_task() const noexcept { return shows_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool shows_task() const noexcept {
+    return first_.shows_task() || shows_.load(std::memory_order_relaxed);
+  }
   /// The giver. False: the task has been taken.
   [[nodiscard]] bool take_back(given_task& g) noexcept;
-  /// Is anything in it? Who looks before it sleeps is not told wrongly.
-  // [IB2] seq_cst: after [SL3] in the one total order; pairs with [IB1].
-  [[nodiscard]] bool is_filled() const noexcept { return filled_.load(std::memory_order_seq_cst); }
+  /// Is a task in it? Who looks before it sleeps is not told wrongly.
+  [[nodiscard]] bool has_task() const noexcept {
+    return root_.is_filled() || first_.is_filled() || queued_.load(std::memory_order_seq_cst);  // [IB2]
+  }
+  /// The same, or has the owner been told something?
+  [[nodiscard]] bool is_filled() const noexcept {
+    if (has_task()) return true;
+    return is_told_.load(std::memory_order_seq_cst);  // [IB2]
+  }
 
  private:
   void unlink(given_task& g) noexcept;
-  [[nodiscard]] given_task* take_out(given_task* g, std::uint64_t taken) noexcept;
   void note_what_is_left() noexcept;
 
-  platform::mutex mutex_;
-  given_task* root_ = nullptr;
-  given_task* first_ = nullptr;
-  given_task* last_ = nullptr;
+  // A giver finds both cells empty nearly always (Theorems 1 and 2), and then changes one word.
+  given_cell root_;                       ///< to be divided further
+  given_cell first_;                      ///< the oldest other one
+  platform::atomic<bool> queued_{false};  ///< more of them, below
+  platform::atomic<bool> is_told_{false};
+  platform::atomic<bool> shows_{false};  ///< a hint: the queue has something for steal()
+  // Not on the line that the owner looks at all the time.
+  alignas(64) platform::mutex mutex_;
+  given_task* oldest_ = nullptr;
+  given_task* newest_ = nullptr;
   steal_range_ref told_;
-  platform::atomic<bool> filled_{false};
-  platform::atomic<bool> shows_{false};  ///< a hint
 };
 
 }  // namespace filch::detail

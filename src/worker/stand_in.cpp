@@ -25,7 +25,7 @@ void block(worker* innermost) noexcept {
     stand_in* const t = w->common.spares.begin(*w);
     // [IB4] seq_cst: before the look whether anything has come ([IB2]): who brings something sees this, or is seen.
     w->blocked.in_its_place.store(t, std::memory_order_seq_cst);
-    if (t != nullptr && w->box.is_filled()) t->look();
+    if (t != nullptr && w->box.has_task()) t->look();
   }
 }
 

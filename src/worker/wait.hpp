@@ -87,7 +87,7 @@ class waiting_worker {
 
  private:
   [[nodiscard]] bool may_run_given() const noexcept {
-    return w_.common.policy.waits_run_given() && w_.box.is_filled();  // [IB2] after [AT4]
+    return w_.common.policy.waits_run_given() && w_.box.has_task();  // [IB2] after [AT4]
   }
 };
 

@@ -222,7 +222,7 @@ bool worker::run_given(worker& of, Found found) noexcept {
 }
 
 bool worker::run_given(worker& of) noexcept {
-  if (empties_inbox_of(of) ? !of.box.is_filled() : !of.box.shows_task()) return false;
+  if (empties_inbox_of(of) ? !of.box.has_task() : !of.box.shows_task()) return false;
   return run_given(of, [this](const worker& giver) { common.sleepers.end_search(*this, &giver); });
 }
 
