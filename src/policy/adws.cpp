@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "worker/sleepers.hpp"
+#include "worker/slow_path.hpp"
 #include "worker/team.hpp"
 #include "worker/worker_range.hpp"
 
@@ -23,7 +24,7 @@ adws::adws(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strate
 void adws::begin_root(worker& w) noexcept {
   // A guest's root is nobody's to divide: its worker has no place on the line.
   if (w.number != 0 || w.common.workers == 1) return;
-  if (steals_) w.steals = steal_range_ref(everybody_.get());
+  if (steals_) w.steals.enter(steal_range_ref(everybody_.get()));
   w.place.range = all_of(w.common.workers);
   w.diverts = true;
   w.raise();
@@ -42,6 +43,11 @@ bool adws::may_take(const steal_range& in, const worker& thief, const worker& vi
                                                               : in.has_local_work(victim.number);
 }
 
+steal_range* adws::around(const worker& w) const noexcept {
+  steal_range* const current = w.steals.get();
+  return current != nullptr ? current : everybody_.get();
+}
+
 worker* adws::choose(worker& thief, const steal_range& in) const noexcept {
   if (in.is_root()) return any_other(thief);
   return in.contains(thief.number) ? draw_other(thief, in.right(), in.left() + 1) : nullptr;
@@ -50,8 +56,10 @@ worker* adws::choose(worker& thief, const steal_range& in) const noexcept {
 bool adws::acquire(worker& w) noexcept {
   if (w.run_given(w)) return true;
   if (!steals_) return false;
-  if (steal_range_ref told = w.box.told()) w.steals = std::move(told);
-  steal_range* const current = w.steals ? w.steals.get() : everybody_.get();
+  if (steal_range_ref told = w.box.told()) w.steals.enter(std::move(told));
+  w.steals.forget();
+  if (tell_next(w)) return false;  // else those who are idle would wait for what it begins now
+  steal_range* const current = around(w);
   steal_range* const in = current->outermost_active();
   const worker* const hinted = w.search.next();
   if (w.search.is_used_up()) w.common.sleepers.lose_track(w);
@@ -79,8 +87,7 @@ bool adws::may_come(const worker& sleeper, const worker& to) const noexcept {
 bool adws::work_visible(worker& w) noexcept {
   if (!steals_) return false;
   bool visible = false;  // everybody is asked, as in lace
-  steal_range* const current = w.steals ? w.steals.get() : everybody_.get();
-  const steal_range* const in = current->outermost_active();
+  const steal_range* const in = around(w)->outermost_active();
   if (in == nullptr) {
     w.reach.store(0, std::memory_order_relaxed);  // whoever gives it reach tells it
     return visible;
@@ -99,8 +106,8 @@ bool adws::work_visible(worker& w) noexcept {
 }
 
 steal_result adws::take(worker& thief, worker& victim, const lineage* only) noexcept {
-  if (thief.steals) {
-    const steal_range* const in = thief.steals->outermost_active();
+  if (steal_range* const current = thief.steals.get()) {
+    const steal_range* const in = current->outermost_active();
     if (in == nullptr || !may_take(*in, thief, victim)) return {};
   }
   return lace::take(thief, victim, only);

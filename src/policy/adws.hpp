@@ -27,6 +27,7 @@ class adws final : public lace {
 
  private:
   steal_result take(worker& thief, worker& victim, const lineage* only) noexcept override;
+  [[nodiscard]] steal_range* around(const worker& w) const noexcept;
   [[nodiscard]] worker* choose(worker& thief, const steal_range& in) const noexcept;
   [[nodiscard]] static bool may_take(const steal_range& in, const worker& thief, const worker& victim) noexcept;
 

@@ -82,11 +82,12 @@ class scheduler_core::idle_wait {
     return true;
   }
 
-  void answer() noexcept {}  // it has nothing to give
+  void answer() noexcept { tell_next(w_); }  // it has nothing to give
 
   bool interrupt() noexcept { return core_.interrupter_.interrupt_all_due(w_); }
 
   bool sleep() noexcept {
+    tell_rest(w_);
     core_.sleepers_.announce(w_);
     if (something_visible() || core_.policy_->work_visible(w_)) {
       core_.sleepers_.withdraw(w_);
@@ -298,6 +299,7 @@ void scheduler_core::serve(worker& w, const platform::atomic<bool>& until) noexc
   w.raise();
   w.note_nothing();
   {
+    const outside_of_construct outside(w);
     idle_wait waiting(*this, w, until);
     wait_until_over(waiting, w.common.spin_ns);
   }

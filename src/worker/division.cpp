@@ -52,11 +52,6 @@ class inside_task {
   const bool diverted_;
 };
 
-/// The worker is through with its share of a search: who is in its steal range may take tasks from each other.
-void activate(worker& w) noexcept {
-  if (steal_range* const r = w.steals.get()) activate(w, *r, r->now());
-}
-
 }  // namespace
 
 task_path next_child(task_path& of) noexcept {
@@ -69,7 +64,7 @@ namespace {
 run_result run_given(task& t, run_by /*who*/) {
   given_task& g = *static_cast<piece&>(t).given.load();
   auto& w = static_cast<worker&>(*self);
-  if (g.steals) w.steals = steal_range_ref(g.steals.get());
+  if (g.steals) w.steals.enter(std::move(g.steals));
   const bool is_own = &g.to == &w;
   // Who is in the place of a blocked worker is nowhere on the line, and divides nothing.
   const worker_range range = is_own || !crosses_workers(g.place.range) ? g.place.range : worker_range{};
@@ -85,7 +80,7 @@ run_result run_given(task& t, run_by /*who*/) {
     run_divided(w, *g.whole, g.low, g.high, part_origin::stolen);
   }
   // Who has divided it has been through with that; else it is now. But first, who waits for it may go on.
-  if (crosses_workers(range) && w.steals) w.activates.emplace(steal_range_ref(w.steals.get()), w.steals->now());
+  if (crosses_workers(range)) w.steals.note_end();
   enter_place(w, {});
   return result;
 }
@@ -205,6 +200,7 @@ class given_wait : public waiting_worker {
   bool help() noexcept {
     if (run_given() || (given_.stays && given_.place.path.trace != nullptr && run_own(w_))) return true;
     w_.counted.waiting.begin();
+    if (tell_next(w_)) return false;  // else those who are idle would wait for what it begins now
     if (any_begun([&](lineage by) { return w_.common.policy.help(w_, by, nullptr); })) return true;
     // Who waits for a part of a static loop, or for what a trace gives, has nothing better to do than to wait for its
     // worker.
@@ -294,6 +290,14 @@ join_result join(worker& w, given_task& g) noexcept {
   return how;
 }
 
+/// Has it given that worker a task of the construct?
+bool has_given(const worker& w, const void* family, const worker& to) noexcept {
+  for (const given_task* g = w.given; g != nullptr && g->family == family; g = g->older) {
+    if (&g->to == &to) return true;
+  }
+  return false;
+}
+
 given_task* find_given(const worker& w, const slot& s) noexcept {
   given_task* g = w.given;
   while (g != nullptr && g->s != &s) g = g->older;
@@ -364,10 +368,9 @@ division::division(worker_core& core, const void* family) noexcept
   if (around->is_of(whole_.range)) {
     // The range of all is the outermost construct's. Elsewhere it is an only child's, of which there may be thousands
     // inside of each other.
-    steals_by_ = around->is_root() && around->begin_phase(false) ? steals_by::everybody : steals_by::around;
-  } else if (steal_range* const made = steal_range::make(whole_.range, around)) {
+    steals_by_ = around->is_root() && around->deactivate() ? steals_by::everybody : steals_by::around;
+  } else if (w.steals.begin(whole_.range)) {
     steals_by_ = steals_by::own;
-    w.steals = steal_range_ref::owner_of(made);
   }
 }
 
@@ -378,12 +381,23 @@ division::~division() {
     w.profile->join(profiled_);
     return;
   }
-  if (steals_by_ != steals_by::nothing) w.steals->begin_phase(steals_by_ == steals_by::everybody);
-  if (steals_by_ == steals_by::own) w.steals = steal_range_ref(&w.steals->around());
+  switch (steals_by_) {
+    case steals_by::nothing:
+      break;
+    case steals_by::everybody:
+      w.steals.get()->begin_phase(true);
+      break;
+    case steals_by::around:
+      w.steals.get()->begin_phase(false);
+      break;
+    case steals_by::own:
+      w.steals.end();
+      break;
+  }
   enter_place(w, whole_);
   // Where all around steal already, there is nothing to search for any more.
   const bool is_inside = steals_by_ == steals_by::own || steals_by_ == steals_by::around;
-  if (is_inside && w.steals->outermost_active() != nullptr) w.diverts = false;
+  if (is_inside && w.steals.get()->outermost_active() != nullptr) w.diverts = false;
 }
 
 void division::leave_profiled_child() noexcept {
@@ -402,7 +416,10 @@ void division::enter(const task_place& place) noexcept {
   auto& w = static_cast<worker&>(w_);
   if (w.profile) return;
   enter_place(w, place);
-  if (!w.diverts) activate(w);
+  // It is through with its share of the search: who is in its steal range may take tasks from each other.
+  if (steal_range* const r = w.steals.get(); r != nullptr && !w.diverts) activate(w, *r, r->now(), family_);
+  // It has something else to do than to tell them.
+  if (place.is_known()) tell_rest(w);
 }
 
 void division::enter_rest() noexcept {
@@ -471,16 +488,31 @@ void await_given(worker_core& core, slot& s) noexcept {
   }
 }
 
-void activate(worker& w, steal_range& r, steal_range::phase since) noexcept {
+void activate(worker& w, steal_range& r, steal_range::phase since, const void* family) noexcept {
   if (!r.activate(since)) return;
-  const steal_range::phase active = r.now();
-  // Whoever was given nothing knows of none of this. Some hundreds of workers take a while, in which the construct may
-  // end.
-  for (std::uint32_t i = r.right(); i <= r.left() && r.now() == active; ++i) {
-    if (i == w.number) continue;
-    worker& other = w.common.team[i];
-    other.box.tell(r);
-    w.common.sleepers.deliver(other);
+  tell_rest(w);
+  w.telling = {.range = steal_range_ref(&r), .active = r.now(), .family = family, .next = r.right()};
+}
+
+bool tell_next(worker& w) noexcept {
+  telling_part& telling = w.telling;
+  steal_range* const r = telling.range.get();
+  if (r == nullptr) return false;
+  if (telling.next > r->left() || r->now() != telling.active) {
+    telling.range = {};
+    return false;
+  }
+  worker& other = w.common.team[telling.next++];
+  if (&other == &w) return true;
+  // Whoever was given nothing knows of none of this.
+  if (!has_given(w, telling.family, other)) other.box.tell(*r);
+  // After [SR4] or [IB1]: who looked before falls asleep with nobody to take from.
+  w.common.sleepers.deliver(other);
+  return true;
+}
+
+void tell_rest(worker& w) noexcept {
+  while (tell_next(w)) {
   }
 }
 

@@ -52,8 +52,14 @@ inline void drop_joined_above(worker& w, const slot* to) noexcept {
 /// then on.
 void await_given(worker_core& w, slot& s) noexcept;
 
-/// The steal range becomes active, if it is in that phase, and those in it are told.
-void activate(worker& w, steal_range& r, steal_range::phase since) noexcept;
+/// The steal range becomes active, if it is in that phase, and the worker is to tell those in it: all but those to whom it has
+/// given a task of that construct, who know it.
+void activate(worker& w, steal_range& r, steal_range::phase since, const void* family = nullptr) noexcept;
+
+/// Tells the next one. False: all know, or it has ended. A worker that has nothing else to do goes on with it from time to
+/// time, and before it sleeps tells the rest.
+bool tell_next(worker& w) noexcept;
+void tell_rest(worker& w) noexcept;
 
 /// Gives [low, high) of a loop to a worker, as a task of that place, until join_given_parts(). More than one part: it keeps
 /// the first, and the workers after it get the others. False: there is no memory.

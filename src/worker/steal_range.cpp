@@ -10,17 +10,17 @@ steal_range::steal_range(worker_range of, steal_range* around) noexcept
     : right_(static_cast<std::uint32_t>(worker_at(of.right))),
       left_(static_cast<std::uint32_t>(worker_at(of.left - 1))),
       left_is_shared_(of.left % one_worker != 0),
-      around_(around) {
-  if (around_ != nullptr) around_->add_reference();
-}
+      around_(around) {}
 
 bool steal_range::is_of(worker_range range) const noexcept {
   return right_ == worker_at(range.right) && left_ == worker_at(range.left - 1) &&
          left_is_shared_ == (range.left % one_worker != 0);
 }
 
-steal_range* steal_range::make(worker_range of, steal_range* around) noexcept {
-  return around != nullptr ? new (std::nothrow) steal_range(of, around) : nullptr;
+steal_range* steal_range::make(worker_range of, steal_range_ref& around) noexcept {
+  auto* const made = new (std::nothrow) steal_range(of, around.get());
+  if (made != nullptr) around.release();
+  return made;
 }
 
 void steal_range::drop_reference() noexcept {
@@ -38,6 +38,18 @@ steal_range* steal_range::outermost_active() noexcept {
     if (r->is_active()) found = r;
   }
   return found;
+}
+
+bool steal_place::begin(worker_range of) noexcept {
+  const bool is_kept = kept_.get() == current_;
+  steal_range_ref around = is_kept ? std::move(kept_) : steal_range_ref(current_);
+  steal_range* const made = steal_range::make(of, around);
+  if (made == nullptr) {
+    if (is_kept) kept_ = std::move(around);
+    return false;
+  }
+  enter(steal_range_ref::owner_of(made));
+  return true;
 }
 
 }  // namespace filch::detail

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <filch/detail/worker_core.hpp>
@@ -18,12 +19,14 @@
 
 namespace filch::detail {
 
+class steal_range_ref;
+
 class steal_range {
  public:
   /// Of a scheduler as a whole: active unless its own caller's root searches.
   explicit steal_range(worker_range of) noexcept : steal_range(of, nullptr) { begin_phase(true); }
-  /// Null: there is no memory, or no range around it.
-  [[nodiscard]] static steal_range* make(worker_range of, steal_range* around) noexcept;
+  /// Takes over the caller's reference to the one around it. Null: there is no memory.
+  [[nodiscard]] static steal_range* make(worker_range of, steal_range_ref& around) noexcept;
   steal_range(const steal_range&) = delete;
   steal_range& operator=(const steal_range&) = delete;
 
@@ -36,7 +39,9 @@ class steal_range {
 
   /// A number for each time that it is not active, or is.
   enum class phase : std::uint64_t {};
-  [[nodiscard]] phase now() const noexcept { return phase{phase_.load(std::memory_order_relaxed)}; }
+  // [SR4] seq_cst: in the last look before a sleep, after its announcement ([SL14]); and by whoever has activated it, before
+  // it looks who is asleep ([SL15]). One of the two sees the other.
+  [[nodiscard]] phase now() const noexcept { return phase{phase_.load(std::memory_order_seq_cst)}; }
   [[nodiscard]] static bool is_active(phase p) noexcept { return static_cast<std::uint64_t>(p) % 2 != 0; }
   [[nodiscard]] bool is_active() const noexcept { return is_active(now()); }
   /// It becomes active, unless it is, or has ended since that phase. Was it this call?
@@ -45,10 +50,18 @@ class steal_range {
     return !is_active(since) &&
            phase_.compare_exchange_strong(before, before + 1, std::memory_order_relaxed, std::memory_order_relaxed);
   }
-  /// The owner of a construct that begins or ends. Returns whether it was active.
-  bool begin_phase(bool active) noexcept {
-    const std::uint64_t next = (phase_.load(std::memory_order_relaxed) | 1) + 1 + (active ? 1 : 0);
-    return is_active(phase{phase_.exchange(next, std::memory_order_relaxed)});
+  /// The owner: a construct begins or ends. Many look at the phase, so this waits for none of them.
+  void begin_phase(bool active) noexcept {
+    latest_ += 2;
+    phase_.store(latest_ + (active ? 1 : 0), std::memory_order_relaxed);
+  }
+  /// The same, and it is not active from now on. Was it?
+  bool deactivate() noexcept {
+    // Nobody else ends a phase in which it is active. Who activates it just now is overlooked: then it is active again when
+    // the next worker is through with its share.
+    const bool was_active = is_active(phase{phase_.load(std::memory_order_relaxed)});
+    begin_phase(false);
+    return was_active;
   }
   /// The outermost active one of this and those around it; null: none is.
   [[nodiscard]] steal_range* outermost_active() noexcept;
@@ -65,12 +78,14 @@ class steal_range {
   [[nodiscard]] bool has_local_work(std::uint32_t of) const noexcept { return of != left_ || !left_is_shared_; }
 
  private:
+  /// `around`: with a reference of its own.
   steal_range(worker_range of, steal_range* around) noexcept;
 
   const std::uint32_t right_;
   const std::uint32_t left_;
   const bool left_is_shared_;  ///< the last worker has a place in the next range as well
   steal_range* const around_;
+  std::uint64_t latest_ = 0;                  ///< the owner's: the phase when it began the latest, not active
   platform::atomic<std::uint64_t> phase_{0};  ///< odd: active
   // Not on the line that idle workers look at: those who divide count references all the time.
   alignas(64) platform::atomic<std::uint32_t> references_{1};
@@ -101,12 +116,54 @@ class steal_range_ref {
     if (to_ != nullptr) to_->drop_reference();
   }
 
+  /// The reference is counted still, for whoever has taken it over.
+  void release() noexcept { to_ = nullptr; }
+
   [[nodiscard]] steal_range* get() const noexcept { return to_; }
   steal_range* operator->() const noexcept { return to_; }
   explicit operator bool() const noexcept { return to_ != nullptr; }
 
  private:
   steal_range* to_ = nullptr;
+};
+
+/// Where a worker is among steal ranges. The worker's own.
+///
+/// References are counted on lines that many workers write. So none is counted or dropped while others wait: a range comes
+/// with the reference of whoever gives it, and what is left is kept until forget().
+class steal_place {
+ public:
+  /// The range of the construct that the worker is in, or was in last. Null: nobody steals by ranges.
+  [[nodiscard]] steal_range* get() const noexcept { return current_; }
+
+  void enter(steal_range_ref range) noexcept {
+    left_ = std::exchange(kept_, std::move(range));
+    current_ = kept_.get();
+  }
+  /// A construct of that range begins inside of the current one. False: there is no memory.
+  bool begin(worker_range of) noexcept;
+  /// It ends: the current one is that around it.
+  void end() noexcept {
+    current_->begin_phase(false);
+    current_ = &current_->around();
+  }
+  /// The worker has nothing else to do.
+  void forget() noexcept {
+    if (left_) left_ = {};
+  }
+
+  /// What the worker was given to divide has ended. Who waits for it may go on before the current range becomes active.
+  void note_end() noexcept {
+    if (current_ != nullptr) ended_in_ = current_->now();
+  }
+  /// The phase of the current range when that was, if it was.
+  [[nodiscard]] std::optional<steal_range::phase> take_end() noexcept { return std::exchange(ended_in_, std::nullopt); }
+
+ private:
+  steal_range* current_ = nullptr;
+  steal_range_ref kept_;  ///< it, or one inside of it that has ended
+  steal_range_ref left_;  ///< one that was kept before
+  std::optional<steal_range::phase> ended_in_;
 };
 
 }  // namespace filch::detail

@@ -48,6 +48,7 @@ class waiting_worker {
   waiting_worker& operator=(const waiting_worker&) = delete;
 
   void answer() noexcept {
+    tell_next(w_);
     if (w_.must_attend(w_.head.load())) attend(w_);
   }
 
@@ -61,6 +62,7 @@ class waiting_worker {
   /// worker answers before it falls asleep.
   template <class Over, class Deadline>
   void doze_unless(Over over, Deadline deadline_ns) noexcept {
+    tell_rest(w_);
     // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other. And
     // before what over() looks at.
     w_.wait.dozing.store(true, std::memory_order_seq_cst);

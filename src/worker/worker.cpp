@@ -214,10 +214,7 @@ bool worker::run_given(worker& of, Found found) noexcept {
   count(&of == this ? &counters::migrations : &counters::steals);
   found(g->giver);
   run_as_activation(g->record, &g->giver, nullptr, own_base);
-  if (activates) {
-    const auto [range, since] = *std::exchange(activates, std::nullopt);
-    activate(*this, *range.get(), since);
-  }
+  if (const auto since = steals.take_end()) activate(*this, *steals.get(), *since);
   return true;
 }
 
@@ -229,6 +226,7 @@ bool worker::run_given(worker& of) noexcept {
 // Without room for an entry, too: nobody else may run what was given to a worker where nothing is stolen. What is begun
 // then is not listed, and helped by nobody.
 bool worker::run_given_in_wait() noexcept {
+  const outside_of_construct here(*this);
   return run_given(*this, [](const worker& /*giver*/) {});
 }
 

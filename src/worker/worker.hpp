@@ -137,6 +137,14 @@ struct detached_part {
   std::uint32_t found_at = 0;
 };
 
+/// Owner. Others that it is to tell of a steal range that has become active (docs/protocols/adws.md).
+struct telling_part {
+  steal_range_ref range;         ///< none: all know
+  steal_range::phase active{};   ///< of the range, until when it matters
+  const void* family = nullptr;  ///< of the construct, if the worker has given tasks of it
+  std::uint32_t next = 0;
+};
+
 /// Of a worker whose thread is blocked: docs/protocols/background.md.
 struct blocked_part {
   std::uint32_t regions = 0;  ///< owner: inside of each other, of which the outermost counts
@@ -317,9 +325,8 @@ class worker : public worker_core {
   piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
   alignas(64) inbox box;  ///< any thread: what others have given to it
-  /// Owner: a steal range that becomes active, if it is in that phase still, when what the worker was given has ended.
-  std::optional<std::pair<steal_range_ref, steal_range::phase>> activates;
-  steal_range_ref steals;  ///< of the construct that it is in, or was in last; none: nobody steals by ranges
+  steal_place steals;     ///< owner
+  telling_part telling;   ///< owner
   // What idle workers look at, apart from what changes more often.
   alignas(64) platform::atomic<bool> runs_migrated{false};  ///< a hint, any thread: what it runs was given for itself
   platform::atomic<std::uint64_t> reach{0};   ///< any thread: whom it may take from, since it looked for the last time
@@ -366,6 +373,19 @@ class worker : public worker_core {
  public:
   // At the end: constant, looked at by thieves that find nothing, and on no line that the rest is arranged by.
   const platform::worker_place location;  ///< any thread: which other workers are near
+};
+
+/// What the worker does meanwhile has nothing to do with the construct that it is in.
+class outside_of_construct {
+ public:
+  explicit outside_of_construct(worker& w) noexcept : w_(w), before_(std::exchange(w.steals, {})) {}
+  ~outside_of_construct() { w_.steals = std::move(before_); }
+  outside_of_construct(const outside_of_construct&) = delete;
+  outside_of_construct& operator=(const outside_of_construct&) = delete;
+
+ private:
+  worker& w_;
+  steal_place before_;
 };
 
 template <class Claim>

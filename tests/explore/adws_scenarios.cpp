@@ -158,6 +158,32 @@ void explore_activation(const options& chosen) {
   });
 }
 
+/// The same of a range in which a worker was given nothing: it is told. Nobody else may take what is there, since what is
+/// around that range is being divided still.
+void explore_told(const options& chosen) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    platform::atomic<bool> begun{false};
+    task_group g(4);
+    g.run(
+        [&] {
+          task_group upper_half(2);
+          upper_half.run([] {}, 2);
+          task_group one;
+          one.run([&] { begun.store(true, std::memory_order_release); });
+          while (!begun.load(std::memory_order_acquire)) {
+            fork_join([] {}, [] {});
+            platform::pause();
+          }
+          one.wait();
+          upper_half.wait();
+        },
+        2);
+    while (!begun.load(std::memory_order_acquire)) platform::pause();
+    g.wait();
+  });
+}
+
 /// Parts of a loop are given to workers of policies that know nothing of places, while these fall asleep; and one of
 /// them throws.
 void explore_fixed_loop(const options& chosen) {
@@ -221,6 +247,8 @@ void add_adws(scenario_list& to) {
       [=] { explore_fixed_loop(with(3, "sender")); });
   add("adws_activation", "a range becomes active while one of its workers falls asleep",
       [=] { explore_activation(with(2, "adws")); });
+  add("adws_told", "a worker that was given nothing is told of a range, and falls asleep",
+      [=] { explore_told(with(4, "adws")); });
 }
 
 }  // namespace filch::explore

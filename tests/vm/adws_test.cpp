@@ -291,8 +291,8 @@ struct interval {
 
 /// From which workers that worker may take; none, if no steal range around what it ran last is active.
 std::optional<interval> active_range_of(std::uint32_t worker) {
-  const detail::worker& w = this_team()[worker];
-  const detail::steal_range* const active = w.steals ? w.steals->outermost_active() : nullptr;
+  detail::steal_range* const around = this_team()[worker].steals.get();
+  const detail::steal_range* const active = around != nullptr ? around->outermost_active() : nullptr;
   if (active == nullptr) return std::nullopt;
   return interval{active->right(), active->left()};
 }
