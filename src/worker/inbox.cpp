@@ -25,25 +25,25 @@ given_task* begin(given_task* g, std::uint64_t taken) noexcept {
 }  // namespace
 
 bool given_cell::put(given_task& g) noexcept {
-  std::uint64_t before = none;
+  std::byte* none = nullptr;
   // [IB1] seq_cst: before the look for its owner's sleep ([SL1]); pairs with [IB2]. And release: the task, to [IB5].
-  return word_.compare_exchange_strong(before, pack(g), std::memory_order_seq_cst, std::memory_order_relaxed);
+  return task_.compare_exchange_strong(none, address(g), std::memory_order_seq_cst, std::memory_order_relaxed);
 }
 
 given_task* given_cell::take(bool may_stay) noexcept {
-  std::uint64_t before = word_.load(std::memory_order_relaxed);
-  if (before == none || (!may_stay && (before & stays) != 0)) return nullptr;
+  std::byte* seen = task_.load(std::memory_order_relaxed);
+  if (seen == nullptr || (!may_stay && stays(seen))) return nullptr;
   // [IB5] acquire: the task, from [IB1]. What was there before may have been given again meanwhile, from the same memory: it
   // is the new one then.
-  if (!word_.compare_exchange_strong(before, none, std::memory_order_acquire, std::memory_order_relaxed))
+  if (!task_.compare_exchange_strong(seen, nullptr, std::memory_order_acquire, std::memory_order_relaxed))
     return nullptr;
-  return reinterpret_cast<given_task*>(static_cast<std::uintptr_t>(before & ~stays));
+  return reinterpret_cast<given_task*>(stays(seen) ? seen - 1 : seen);
 }
 
 bool given_cell::take_back(given_task& g) noexcept {
-  std::uint64_t before = pack(g);
-  return word_.load(std::memory_order_relaxed) == before &&
-         word_.compare_exchange_strong(before, none, std::memory_order_relaxed, std::memory_order_relaxed);
+  std::byte* expected = address(g);
+  return task_.load(std::memory_order_relaxed) == expected &&
+         task_.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed, std::memory_order_relaxed);
 }
 
 void inbox::put(given_task& g, bool alone) noexcept {

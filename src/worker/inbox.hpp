@@ -6,6 +6,7 @@
 // which has it until it has joined the task.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <filch/detail/task.hpp>
@@ -42,7 +43,7 @@ struct given_task {
   bool in_queue = false;
 };
 
-/// Room for one given task. Whoever changes the word to none has it.
+/// Room for one given task. Whoever changes it to none has the task.
 class given_cell {
  public:
   /// Any thread. False: there is one in it.
@@ -53,22 +54,21 @@ class given_cell {
   [[nodiscard]] bool take_back(given_task& g) noexcept;
 
   // [IB2] seq_cst: after [SL3] in the one total order; pairs with [IB1].
-  [[nodiscard]] bool is_filled() const noexcept { return word_.load(std::memory_order_seq_cst) != none; }
+  [[nodiscard]] bool is_filled() const noexcept { return task_.load(std::memory_order_seq_cst) != nullptr; }
   /// May take(false) find something?
   [[nodiscard]] bool shows_task() const noexcept {
-    const std::uint64_t word = word_.load(std::memory_order_relaxed);
-    return word != none && (word & stays) == 0;
+    std::byte* const seen = task_.load(std::memory_order_relaxed);
+    return seen != nullptr && !stays(seen);
   }
 
  private:
-  static constexpr std::uint64_t none = 0;
-  static constexpr std::uint64_t stays = 1;  ///< beside the address
-
-  static std::uint64_t pack(const given_task& g) noexcept {
-    return reinterpret_cast<std::uintptr_t>(&g) | (g.stays ? stays : 0);
+  // The address of a task, or the one after it if the task stays: who looks at it may not look at the task.
+  static std::byte* address(given_task& g) noexcept { return reinterpret_cast<std::byte*>(&g) + (g.stays ? 1 : 0); }
+  static bool stays(const std::byte* at) noexcept {
+    return reinterpret_cast<std::uintptr_t>(at) % alignof(given_task) != 0;
   }
 
-  platform::atomic<std::uint64_t> word_{none};
+  platform::atomic<std::byte*> task_{nullptr};  ///< none: null
 };
 
 class inbox {
