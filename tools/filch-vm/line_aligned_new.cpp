@@ -40,7 +40,7 @@ void* operator new(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
-// Those that do not throw are written out: a sanitizer's own would not call the one above.
+// Those that do not throw, and those for arrays, are written out: a sanitizer's own would not call the one above.
 void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept { return line_aligned(bytes); }
 
 void operator delete(void* memory) noexcept { std::free(memory); }
@@ -60,5 +60,25 @@ void* operator new(std::size_t bytes, std::align_val_t alignment, const std::not
 void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
 
 void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+
+void* operator new[](std::size_t bytes) { return operator new(bytes); }
+
+void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept { return line_aligned(bytes); }
+
+void* operator new[](std::size_t bytes, std::align_val_t alignment) { return operator new(bytes, alignment); }
+
+void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
+  return aligned(bytes, alignment);
+}
+
+void operator delete[](void* memory) noexcept { std::free(memory); }
+
+void operator delete[](void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
+
+void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+
+void operator delete[](void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
   std::free(memory);
 }
