@@ -89,7 +89,7 @@ bool adws::work_visible(worker& w) noexcept {
   bool visible = false;  // everybody is asked, as in lace
   const steal_range* const in = around(w)->outermost_active();
   if (in == nullptr) {
-    w.reach.store(0, std::memory_order_relaxed);  // whoever gives it reach tells it
+    w.reach.store(0, std::memory_order_relaxed);  // whoever activates one around it wakes it ([SR4])
     return visible;
   }
   const std::uint32_t begin = in->is_root() ? 0 : in->right();

@@ -145,7 +145,7 @@ void sleepers::wake(worker& w) noexcept {
 }
 
 void sleepers::deliver(worker& w) noexcept {
-  // [SL15] seq_cst: after [IB1]. Who has not announced its sleep looks later. Who has is counted: nobody else may be
+  // [SL15] seq_cst: after [IB1], or [SR4]. Who has not announced its sleep looks later. Who has is counted: nobody else may be
   // claimed, or the counts would be wrong for a moment.
   if (w.sleep.announced.load(std::memory_order_seq_cst)) wake(w);
 }
