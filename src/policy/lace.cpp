@@ -85,7 +85,7 @@ void lace::answer(worker& w, offered_parts what) noexcept {
   unsigned parts = 0;
   // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
   if (f != nullptr && (tasks == 0 || f->head <= w.split.load()) && (!all || w.pieces.count_offered(1) == 0)) {
-    parts = give_halves(w, *f, w.common.sleepers.hungry());
+    parts = give_halves(w, *f, std::max(w.common.sleepers.about_idle(w), 1U));
   }
   if (parts != 0) w.count(&counters::offers);
   // Anew: a task that splits may fork.
@@ -95,7 +95,7 @@ void lace::answer(worker& w, offered_parts what) noexcept {
     parts = std::max(parts, std::min(shared, sleepers::most_woken));
     // The oldest first; but where more want something than there are tasks, a younger loop is not to wait for its turn: those
     // may be small, and its chunks long.
-    const std::uint32_t idle = f != nullptr && !all ? w.common.sleepers.idle() : 0;
+    const std::uint32_t idle = f != nullptr && !all ? w.common.sleepers.about_idle(w) : 0;
     if (idle > shared) parts += give_halves(w, *f, idle - shared);
   }
   part.looked = parts == 0;

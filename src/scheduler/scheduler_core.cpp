@@ -59,7 +59,7 @@ class scheduler_core::idle_wait {
  public:
   idle_wait(scheduler_core& core, worker& w, const platform::atomic<bool>& until) noexcept
       : core_(core), w_(w), until_(until) {
-    core_.sleepers_.begin_search();
+    core_.sleepers_.begin_search(w_);
   }
 
   // [ST2] relaxed: only ends the loop. The thread's end is what the scheduler's destructor waits for; the caller of
@@ -126,7 +126,7 @@ class scheduler_core::idle_wait {
 
   void search_again() noexcept {
     w_.note_nothing();
-    core_.sleepers_.begin_search();
+    core_.sleepers_.begin_search(w_);
   }
 
   // Measured on simulated machines: with 64 workers and more, programs are faster by 5 to 30 % in the mean; with 16 it makes

@@ -10,59 +10,54 @@
 
 namespace filch::detail {
 
-void sleepers::begin_search() noexcept {
-  // [SL0] relaxed: which of these changes an offer overlooks does not matter; see docs/protocols/sleep.md.
-  counts_.fetch_add(one_searching, std::memory_order_relaxed);
+void sleepers::begin_search(const worker& w) noexcept {
+  // [SL0] relaxed: whether an offer overlooks it does not matter; see docs/protocols/sleep.md.
+  marks_[w.number].store(idle_mark::searching, std::memory_order_relaxed);
 }
 
 void sleepers::end_search(worker& w, const worker* look_at) noexcept {
-  const std::uint64_t own = one_searching + (w.search.forget() ? one_sent : 0);
-  // [SL5] acquire: the words of those who announced before ([SL3]), one of whom is to be woken.
-  const std::uint64_t left = counts_.fetch_sub(own, std::memory_order_acquire) - own;
+  static_cast<void>(w.search.forget());
+  // [SL5] seq_cst: before the looks at who sleeps and who searches still; pairs with itself, of another one.
+  marks_[w.number].store(idle_mark::none, std::memory_order_seq_cst);
+  if (!somebody_sleeps() || somebody_searches(w.number)) return;
   // Anybody: it may be a detached task that the searcher was expected to find.
-  if (somebody_needed(left)) wake_any(1, look_at, takers::anybody);
+  wake_any(1, w.number, look_at, takers::anybody);
 }
 
 void sleepers::lose_track(worker& w) noexcept {
-  if (w.search.forget()) counts_.fetch_sub(one_sent, std::memory_order_relaxed);  // [SL0]
+  if (w.search.forget()) begin_search(w);
 }
 
 void sleepers::announce(worker& w) noexcept {
   // [SL16] seq_cst: before the last look for work, as [SL3]; pairs with [SL17].
   announced_.fetch_add(1, std::memory_order_seq_cst);
-  // The word first: who sees the count must find somebody to wake. relaxed: released by the next line.
+  // Its word before its mark: who sees neither a searcher nor work must find somebody to wake. relaxed: released by [SL3].
   w.sleep.state.store(sleep_state::asleep, std::memory_order_relaxed);
-  latest_.store(w.number, std::memory_order_relaxed);  // a hint
+  static_cast<void>(w.search.forget());
   // [SL3] seq_cst: before the last look for work ([SD1], [CL4], [DQ1]) in the one total order; pairs with [SL1].
-  const std::uint64_t own = one_searching + (w.search.forget() ? one_sent : 0);
-  counts_.fetch_add(one_sleeping - own, std::memory_order_seq_cst);
+  marks_[w.number].store(idle_mark::asleep, std::memory_order_seq_cst);
   // [SL14] seq_cst: before the last look for what others bring ([IB2]); pairs with [SL15].
   w.sleep.announced.store(true, std::memory_order_seq_cst);
 }
 
 bool sleepers::claim(worker& w, const worker* look_at) noexcept {
   sleep_state found = sleep_state::asleep;
-  // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep and corrects the counts; that it is
+  // [SL6] relaxed: exactly one of the waker and the worker itself ends the sleep, and says that it searches; that it is
   // one follows from the word alone. What there is to do the worker finds by looking.
   if (!w.sleep.state.compare_exchange_strong(found, sleep_state::claimed, std::memory_order_relaxed,
                                              std::memory_order_relaxed)) {
     return false;
   }
-  const std::uint64_t sent = look_at != nullptr ? one_sent : 0;
-  counts_.fetch_add(one_searching + sent - one_sleeping, std::memory_order_relaxed);  // [SL0]
-  announced_.fetch_sub(1, std::memory_order_relaxed);                                 // [SL0]
-  w.sleep.look_at.store(look_at, std::memory_order_relaxed);                          // published by [SL13]
-  // [SL13] release: the corrected counts come first; pairs with [SL8]. No exploration catches this: as [AT5].
+  const idle_mark mark = look_at != nullptr ? idle_mark::sent : idle_mark::searching;
+  marks_[w.number].store(mark, std::memory_order_relaxed);    // [SL0]
+  announced_.fetch_sub(1, std::memory_order_relaxed);         // [SL0]
+  w.sleep.look_at.store(look_at, std::memory_order_relaxed);  // published by [SL13]
+  // [SL13] release: its mark comes first, which is the worker's again then; pairs with [SL8]. No exploration catches this: as [AT5].
   w.sleep.state.store(sleep_state::awake, std::memory_order_release);
   return true;
 }
 
-void sleepers::withdraw(worker& w) noexcept {
-  w.sleep.announced.store(false, std::memory_order_relaxed);  // a late wake-up does no harm
-  // When a waker was faster, its token may stay behind; every park is repeated until its reason is gone.
-  if (!claim(w)) static_cast<void>(park(w, interrupter::never));
-  w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
-}
+void sleepers::withdraw(worker& w) noexcept { end_sleep(w, false); }
 
 bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
   w.count(&counters::parks);
@@ -74,16 +69,16 @@ bool sleepers::sleep(worker& w, std::int64_t deadline_ns) noexcept {
 }
 
 void sleepers::end_sleep(worker& w, bool woken) noexcept {
-  if (woken) {
-    w.sleep.announced.store(false, std::memory_order_relaxed);
-    w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));
-  } else {
-    withdraw(w);
-  }
+  w.sleep.announced.store(false, std::memory_order_relaxed);  // a late wake-up does no harm
+  // When a waker was faster, its token may stay behind; every park is repeated until its reason is gone.
+  if (!woken && !claim(w)) static_cast<void>(park(w, interrupter::never));
+  // Who claimed it between its word and its mark has set that too early.
+  if (marks_[w.number].load(std::memory_order_relaxed) == idle_mark::asleep) begin_search(w);
+  w.search.follow(w.sleep.look_at.load(std::memory_order_relaxed));  // the waker's, or its own: none
 }
 
 bool sleepers::park(worker& w, std::int64_t deadline_ns) noexcept {
-  // [SL8] acquire: the corrected counts, [SL13], before this worker changes them again. No exploration catches this: as
+  // [SL8] acquire: its mark, [SL13], before this worker changes that again. No exploration catches this: as
   // [AT5].
   while (w.sleep.state.load(std::memory_order_acquire) != sleep_state::awake) {
     if (deadline_ns != interrupter::never && platform::now_ns() >= deadline_ns) return false;
@@ -92,17 +87,16 @@ bool sleepers::park(worker& w, std::int64_t deadline_ns) noexcept {
   return true;
 }
 
-bool sleepers::wake_any(unsigned most, const worker* look_at, takers who) noexcept {
+bool sleepers::wake_any(unsigned most, std::uint32_t from, const worker* look_at, takers who) noexcept {
   unsigned woken = 0;
   const std::uint32_t n = team_.size();
-  // The latest first: its caches are the warmest, and mostly nobody else has to be looked at.
-  const std::uint32_t start = latest_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < n && woken < most; ++i) {
-    worker& w = team_[(start + i) % n];
-    if (w.sleep.state.load(std::memory_order_relaxed) != sleep_state::asleep) continue;
+    const std::uint32_t number = (from + i) % n;
+    // [SL1] seq_cst: as there; whose mark is not seen announces later.
+    if (marks_[number].load(std::memory_order_seq_cst) != idle_mark::asleep) continue;
+    worker& w = team_[number];
     if (who == takers::thieves && !w.common.policy.may_come(w, *look_at)) continue;
     if (claim(w, look_at)) {
-      latest_.store((start + i + 1) % n, std::memory_order_relaxed);  // for the next one who looks
       w.parker.unpark();
       ++woken;
     }
@@ -111,30 +105,31 @@ bool sleepers::wake_any(unsigned most, const worker* look_at, takers who) noexce
 }
 
 bool sleepers::somebody_sleeps() const noexcept {
-  // [SL17] seq_cst: after the offer in the one total order; pairs with [SL16].
+  // [SL17] seq_cst: after the offer, or the end of the own search [SL5], in the one total order; pairs with [SL16].
   return announced_.load(std::memory_order_seq_cst) != 0;
 }
 
+bool sleepers::somebody_searches(std::uint32_t near) const noexcept {
+  const auto searches = [](idle_mark m) { return m == idle_mark::searching || m == idle_mark::sent; };
+  return marks_.count(team_.size(), 1, near, searches) != 0;
+}
+
 void sleepers::offered() noexcept {
-  if (!somebody_sleeps()) return;
-  // [SL1] seq_cst: after the offer in the one total order; pairs with [SL3].
-  if (somebody_needed(counts_.load(std::memory_order_seq_cst))) wake_any(1, nullptr, takers::anybody);
+  if (somebody_sleeps() && !somebody_searches(0)) wake_any(1, 0, nullptr, takers::anybody);
 }
 
 void sleepers::offered(worker& by, unsigned parts, takers who) noexcept {
   if (!by.interrupt.handling) by.trace.moment("offer", parts);  // the handler may be in the middle of another note
   // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
   const bool somebody_waits = waiting_.load(std::memory_order_seq_cst) != 0;
-  // Most offers end here, without a look at the counts, which change whenever somebody finds work.
-  if (!somebody_waits && !somebody_sleeps()) return;
-  const std::uint64_t counts = counts_.load(std::memory_order_seq_cst);  // [SL1]
-  // Who was sent elsewhere does not come here, nor does who may not.
-  const bool all_come = who == takers::anybody || by.common.policy.steals_anywhere();
-  const std::uint64_t coming = all_come ? searching_in(counts) - sent_in(counts) : 0;
-  if (sleeping_in(counts) != 0 && coming < parts) {
-    if (wake_any(parts - static_cast<unsigned>(coming), &by, who)) return;
-  } else if (counts != 0) {
-    return;  // a searcher will find it
+  if (somebody_sleeps()) {
+    // Who was sent elsewhere does not come here, nor does who may not.
+    const bool all_come = who == takers::anybody || by.common.policy.steals_anywhere();
+    const auto comes = [](idle_mark m) { return m == idle_mark::searching; };
+    const std::uint32_t coming = all_come ? marks_.count(team_.size(), parts, by.number, comes) : 0;
+    if (coming >= parts || wake_any(parts - coming, by.number, &by, who)) return;
+  } else if (!somebody_waits || somebody_searches(by.number)) {
+    return;  // most offers end here; or a searcher will find it
   }
   if (somebody_waits) by.wake_waiter();
 }
@@ -146,20 +141,27 @@ void sleepers::wake(worker& w) noexcept {
 
 void sleepers::deliver(worker& w) noexcept {
   // [SL15] seq_cst: after [IB1], or [SR4]. Who has not announced its sleep looks later. Who has is counted: nobody else may be
-  // claimed, or the counts would be wrong for a moment.
+  // claimed: between its word and its mark it would be counted wrongly.
   if (w.sleep.announced.load(std::memory_order_seq_cst)) wake(w);
 }
 
-std::uint32_t sleepers::idle() const noexcept {
-  // [SL10] relaxed: a hint.
-  const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-  return static_cast<std::uint32_t>(searching_in(counts) + sleeping_in(counts));
+bool sleepers::anybody() const noexcept {
+  // Who falls asleep, or is woken, has a mark all the time.
+  // Seen after [AT3], as [SL1]: else it announces later.
+  return marks_.count(team_.size(), 1, 0, [](idle_mark m) { return m != idle_mark::none; }) != 0;
 }
 
-std::uint32_t sleepers::hungry() const noexcept { return std::max<std::uint32_t>(idle(), 1); }
+std::uint32_t sleepers::idle() const noexcept {
+  const std::uint32_t workers = team_.size();
+  return marks_.count(workers, workers, 0, [](idle_mark m) { return m != idle_mark::none; });
+}
+
+std::uint32_t sleepers::about_idle(const worker& near) const noexcept {
+  return marks_.estimate(team_.size(), near.number);
+}
 
 bool sleepers::all_but_one() const noexcept {
-  return sleeping_in(counts_.load(std::memory_order_relaxed)) + 1 >= team_.size();  // [SL10]
+  return announced_.load(std::memory_order_relaxed) + 1 >= team_.size();  // [SL10]
 }
 
 void sleepers::begin_warm() noexcept {
@@ -168,11 +170,11 @@ void sleepers::begin_warm() noexcept {
 }
 
 void sleepers::wake_all() noexcept {
-  // [SL9] seq_cst: after [ST1] in the one total order, and acquires the words of those who announced before; else the
-  // words could be read as they were before that. The number itself may lag behind the words and is not asked.
-  static_cast<void>(counts_.load(std::memory_order_seq_cst));
   for (std::uint32_t i = 0; i < team_.size(); ++i) {
     worker& w = team_[i];
+    // [SL9] seq_cst: after [ST1] in the one total order, and acquires the word of who announced before; else it could be
+    // read as it was before that.
+    static_cast<void>(marks_[i].load(std::memory_order_seq_cst));
     if (claim(w)) w.parker.unpark();
   }
 }

@@ -9,6 +9,8 @@
 
 #include <filch/platform/memory.hpp>
 
+#include "worker/idle_marks.hpp"
+
 namespace filch::detail {
 
 class team;
@@ -25,7 +27,7 @@ class sleepers {
   explicit sleepers(team& everybody) noexcept : team_(everybody) {}
 
   // For idle workers.
-  void begin_search() noexcept;
+  void begin_search(const worker& w) noexcept;
   /// The searcher found work. Wakes another when it was the last one, which looks at that worker first.
   void end_search(worker& w, const worker* look_at = nullptr) noexcept;
   /// The searcher did not find what it was woken for, and looks anywhere from now on.
@@ -50,17 +52,13 @@ class sleepers {
   void offered(worker& by, unsigned parts = 1, takers who = takers::thieves) noexcept;
   /// The same, where there is no offering worker.
   void offered() noexcept;
-  /// Workers that have no work, searching or sleeping; at least 1. A hint.
-  [[nodiscard]] std::uint32_t hungry() const noexcept;
+  /// Workers that have no work, searching or sleeping. Looks at all; who begins or ends a search just now may be overlooked.
+  [[nodiscard]] std::uint32_t idle() const noexcept;
+  /// About as many, judged by the neighbours of that worker. For each offer.
+  [[nodiscard]] std::uint32_t about_idle(const worker& near) const noexcept;
   /// Does any worker search or sleep? After an owner has calmed its attention word: who is not seen announces its sleep
   /// later.
-  [[nodiscard]] bool anybody() const noexcept {
-    // [SL11] seq_cst: after [AT3]; pairs with [SL3]. No exploration catches this: it needs a worker that falls asleep
-    // unseen while another one, which is busy, is chosen to be dealt to; mostly the sleeper itself is.
-    return counts_.load(std::memory_order_seq_cst) != 0;
-  }
-  /// The same, where there may be none.
-  [[nodiscard]] std::uint32_t idle() const noexcept;
+  [[nodiscard]] bool anybody() const noexcept;
   /// Does everybody sleep but one? A hint.
   [[nodiscard]] bool all_but_one() const noexcept;
   /// Something was brought to that worker, by an operation that acquired how the worker said that it waits for such.
@@ -85,32 +83,21 @@ class sleepers {
   void end_wait() noexcept { waiting_.fetch_sub(1, std::memory_order_relaxed); }    // a late wake-up does no harm
 
  private:
-  static constexpr std::uint64_t one_sleeping = 1;
-  static constexpr std::uint64_t one_sent = std::uint64_t{1} << 21;  ///< searching, where its waker has seen work
-  static constexpr std::uint64_t one_searching = std::uint64_t{1} << 42;
-  [[nodiscard]] static bool somebody_needed(std::uint64_t counts) noexcept {
-    return counts != 0 && counts < one_searching;
-  }
-  [[nodiscard]] static std::uint64_t sleeping_in(std::uint64_t counts) noexcept { return counts % one_sent; }
-  [[nodiscard]] static std::uint64_t sent_in(std::uint64_t counts) noexcept {
-    return counts % one_searching / one_sent;
-  }
-  [[nodiscard]] static std::uint64_t searching_in(std::uint64_t counts) noexcept { return counts / one_searching; }
-
-  /// Wakes that many sleepers, or all; they look at that worker first. False: there was none that may take something there.
-  bool wake_any(unsigned most, const worker* look_at, takers who) noexcept;
+  /// Wakes that many sleepers, or all, from that number on; they look at that worker first. False: there was none that may
+  /// take something there.
+  bool wake_any(unsigned most, std::uint32_t from, const worker* look_at, takers who) noexcept;
   [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
 
   /// Has any idle worker announced that it is about to sleep, and not been woken? Whoever is not seen announces later.
   [[nodiscard]] bool somebody_sleeps() const noexcept;
+  [[nodiscard]] bool somebody_searches(std::uint32_t near) const noexcept;
 
   team& team_;
-  alignas(64) platform::atomic<std::uint64_t> counts_{0};  ///< who sleeps, searches, and was sent
+  idle_marks marks_;
   // What each offer looks at, and changes only where somebody sleeps.
   alignas(64) platform::atomic<std::uint32_t> announced_{0};  ///< idle workers that sleep or are about to
   platform::atomic<std::uint32_t> waiting_{0};                ///< parked waiters
-  platform::atomic<std::uint32_t> latest_{0};  ///< who fell asleep last: where to look for a sleeper first
-  platform::atomic<std::uint32_t> warm_{0};    ///< so many want nobody to sleep
+  platform::atomic<std::uint32_t> warm_{0};                   ///< so many want nobody to sleep
 };
 
 }  // namespace filch::detail

@@ -42,7 +42,7 @@ void explore_woken_while_awake() {
   sleepers& idle = workers.idle;
   worker& asleep = workers.everybody[0];
   worker& drowsy = workers.everybody[1];
-  for (int i = 0; i < 2; ++i) idle.begin_search();
+  for (const worker* w : {&asleep, &drowsy}) idle.begin_search(*w);
   idle.announce(asleep);
   in_parallel({[&] {
                  idle.sleep(asleep, interrupter::never);
@@ -92,10 +92,10 @@ void explore_both_asleep(const std::string& named) {
                [&] {
                  detail::self = &other;
                  while (!begun.load(std::memory_order_acquire)) platform::pause();
-                 idle.begin_search();
+                 idle.begin_search(other);
                  while (!done.load(std::memory_order_relaxed)) {
                    if (rules.acquire(other)) {
-                     idle.begin_search();
+                     idle.begin_search(other);
                      continue;
                    }
                    idle.announce(other);
@@ -104,7 +104,7 @@ void explore_both_asleep(const std::string& named) {
                    } else {
                      idle.sleep(other, interrupter::never);
                    }
-                   if (rules.collect(other)) idle.begin_search();
+                   if (rules.collect(other)) idle.begin_search(other);
                  }
                  detail::self = &detail::foreign_worker;
                }});

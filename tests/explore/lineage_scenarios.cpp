@@ -107,7 +107,7 @@ void explore_lineage(const std::string& policy, const both_function& both) {
                [&] {
                  detail::self = &third;
                  while (!thief_done.load(std::memory_order_acquire)) {
-                   idle.begin_search();
+                   idle.begin_search(third);
                    if (!rules->acquire(third)) {
                      idle.end_search(third);
                      platform::pause();
