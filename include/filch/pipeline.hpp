@@ -48,12 +48,19 @@ template <class F>
 namespace detail {
 
 template <class F>
-[[nodiscard]] pipeline_stage<F> as_stage(pipeline_stage<F> stage) {
-  return stage;
-}
+inline constexpr bool is_stage = false;
 template <class F>
-[[nodiscard]] pipeline_stage<std::decay_t<F>> as_stage(F&& f) {
-  return parallel(std::forward<F>(f));
+inline constexpr bool is_stage<pipeline_stage<F>> = true;
+
+// A stage is handed on by reference. Of a function that takes and returns one by value gcc 12.2 believes, at -O1, that what the
+// stage refers to does not come out of it, and its caller does not see what the stage has changed (fast_path.stale_values).
+template <class F>
+[[nodiscard]] decltype(auto) as_stage(F&& f) {
+  if constexpr (is_stage<std::remove_cvref_t<F>>) {
+    return static_cast<F&&>(f);
+  } else {
+    return parallel(std::forward<F>(f));
+  }
 }
 
 /// What a stage makes of an item of that type.
@@ -75,7 +82,7 @@ struct item_types<In, F, Rest...> {
 
 template <class Source, class... Fs>
 class pipeline_run {
-  using first_item = typename std::invoke_result_t<Source&>::value_type;
+  using first_item = typename std::remove_cvref_t<std::invoke_result_t<Source&>>::value_type;
   static constexpr std::size_t stages = sizeof...(Fs);
 
  public:
