@@ -26,6 +26,15 @@ namespace filch {
 
 namespace detail {
 
+/// A std::logic_error; or, where there is no memory for one, what that threw.
+[[nodiscard]] inline std::exception_ptr logic_error_of(const char* what) noexcept {
+  try {
+    return std::make_exception_ptr(std::logic_error(what));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 class future_base;
 
 /// Returns when it is ready; helps with the task that makes it ready, if there is one.
@@ -200,8 +209,8 @@ class continuation final : public task_future<T>, private future_waiter {
     closure_.reset();
     from_.reset();
     const std::shared_ptr<void> last = this->let_go();
-    return this->put_error(std::make_exception_ptr(std::logic_error(
-        "filch: the scheduler that was to run a continuation has ended; keep it until its futures are ready")));
+    return this->put_error(logic_error_of(
+        "filch: the scheduler that was to run a continuation has ended; keep it until its futures are ready"));
   }
   future_waiter* run_body() noexcept {
     const std::shared_ptr<future_state<From>> from = std::move(from_);
@@ -237,8 +246,8 @@ class future {
   /// Is the value there, or the error? Then what its maker did before is seen.
   [[nodiscard]] bool is_ready() const noexcept { return state_->is_ready(); }
   /// Returns when it is ready. A worker, or a thread outside, that waits for what was submitted runs that itself if nobody
-  /// has begun it, or parts of it, and nothing else. A worker that waits for anything else sleeps, and another thread
-  /// takes its place (filch::blocking).
+  /// has begun it, or parts of it, and nothing else. A worker that waits for anything else, a continuation or a promise, sleeps, and another
+  /// thread takes its place (filch::blocking), which runs anything: hold no lock then that a task may want.
   /// @throws std::logic_error in a task of a place (filch/places.hpp), where it is not ready and was not submitted: who
   ///         waits there may hold up what it waits for; use async_await.
   void wait() const { detail::wait_until_ready(*state_); }
@@ -302,7 +311,7 @@ class promise {
   /// Without a value by then, the future has an error: std::logic_error.
   ~promise() {
     if (state_ != nullptr && !state_->is_ready()) {
-      tell_all(state_->put_error(std::make_exception_ptr(std::logic_error("filch: a promise ended without a value"))));
+      tell_all(state_->put_error(detail::logic_error_of("filch: a promise ended without a value")));
     }
   }
 

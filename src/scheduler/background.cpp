@@ -21,6 +21,13 @@ static_assert(task_state::id_bits + number_bits <= 64);
 
 void background_link::cut() noexcept { users_.fetch_add(is_cut, std::memory_order_relaxed); }  // [BL1]
 
+scheduler_core* background_link::around_caller() const noexcept {
+  for (const worker* w = worker::of_this_thread(); w != nullptr; w = w->outer) {
+    if (leads_to(w->home->core())) return &to_;
+  }
+  return nullptr;
+}
+
 void background_link::await_users() noexcept {
   // [BL2] acquire: what users did.
   while (users_.load(std::memory_order_acquire) != is_cut) parker_.park();
@@ -44,12 +51,17 @@ bool background_task::claim() noexcept {
 }
 
 future_waiter* background_task::run_claimed() noexcept {
+  worker* const w = worker::of_this_thread();
   // Where tasks run at once it may be another scheduler's, which nobody who waits can help.
-  if (const worker* const w = worker::of_this_thread(); w != nullptr && link_->leads_to(w->home->core())) {
+  if (w != nullptr && link_->leads_to(w->home->core())) {
     // [BG2] release: the worker, which may be a new guest, for who looks at what it runs.
     runner_.store(w->activations.innermost() << number_bits | w->number, std::memory_order_release);
   }
-  return body_(*this);
+  if (w == nullptr || !w->scopes) return body_(*this);
+  w->scopes->begin(w->head.load(), w->newest_id, scope_list::of_background());
+  future_waiter* const following = body_(*this);
+  w->scopes->end();
+  return following;
 }
 
 std::pair<std::uint32_t, std::uint64_t> background_task::runner() const noexcept {
@@ -66,6 +78,8 @@ run_result background_task::run_queued(task& t, run_by /*who*/) {
 }
 
 std::optional<future_waiter*> background_task::release() noexcept {
+  // Also when the scheduler has begun to end: it runs what its tasks leave it.
+  if (scheduler_core* const own = link_->around_caller()) return own->background_tasks().queue(*this);
   const std::shared_ptr<background_link> link = link_;  // the task may be gone when the link is left
   future_waiter* following = nullptr;
   if (!link->with([&](scheduler_core& core) { following = core.background_tasks().queue(*this); })) return std::nullopt;

@@ -36,6 +36,8 @@ class background_link {
   void cut() noexcept;
   /// Afterwards nobody uses it.
   void await_users() noexcept;
+  /// Any thread, any time: the scheduler, if the thread is in a task of it, which does not end before that. Else null.
+  [[nodiscard]] scheduler_core* around_caller() const noexcept;
   /// Any time.
   [[nodiscard]] bool leads_to(const scheduler_core& core) const noexcept { return &core == &to_; }
 

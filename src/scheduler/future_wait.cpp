@@ -136,16 +136,19 @@ void wait_until_ready(future_base& f) {
   if (f.is_ready()) return;
   background_task* const task = f.maker();
   if (task != nullptr && !task->is_held()) {
-    // Until it has left: whoever else has the value may end the scheduler.
-    const bool has_waited = task->link()->with([&](scheduler_core& core) {
+    const auto wait_in = [&](scheduler_core& core) {
       core.home().run([&] {
         auto& w = static_cast<worker&>(*self);
         const busy_section here(w);
         future_wait waiting(w, f, *task);
         wait_until_over(waiting, w.common.spin_ns);
       });
-    });
-    if (!has_waited) sleep_until_ready(f);  // the scheduler ends, and runs what it has
+    };
+    // A task of that scheduler, which does not end before it: not even while it ends, when there may be nobody else who
+    // runs what the task waits for.
+    if (scheduler_core* const own = task->link()->around_caller()) return wait_in(*own);
+    // Until it has left: whoever else has the value may end the scheduler.
+    if (!task->link()->with(wait_in)) sleep_until_ready(f);  // it ends, and runs what it has
     return;
   }
   const worker* const w = worker::of_this_thread();

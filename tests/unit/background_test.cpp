@@ -111,6 +111,39 @@ TEST_P(background, tasks_are_blocked_as_the_scheduler_ends) {
   EXPECT_EQ(runs.first_not(1), runs.size());
 }
 
+// A task goes on submitting, and waits for that, when the scheduler has begun to end and all other threads have left.
+TEST_P(background, tasks_that_submit_and_wait_end_with_the_scheduler) {
+  int result = 0;
+  {
+    scheduler ending(GetParam().options());
+    std::atomic<bool> begun = false;
+    const future<> task = ending.submit([&] {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      scheduler inner({.workers = 1});
+      result = ending.submit([] { return 3; }).get() + inner.run([&] { return ending.submit([] { return 4; }).get(); });
+    });
+    while (!begun) std::this_thread::yield();
+  }
+  EXPECT_EQ(result, 7);
+}
+
+// So does what goes on when a task is over that was made then.
+TEST_P(background, continuations_of_tasks_are_run_as_the_scheduler_ends) {
+  std::atomic<int> ran = 0;
+  {
+    scheduler ending(GetParam().options());
+    std::atomic<bool> begun = false;
+    const future<> task = ending.submit([&] {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ending.submit([&] { ++ran; }).then([&] { ++ran; });
+    });
+    while (!begun) std::this_thread::yield();
+  }
+  EXPECT_EQ(ran, 2);
+}
+
 TEST_P(background, what_blocked_tasks_wait_for_runs_as_the_scheduler_ends) {
   // Each of them submits, and blocks until that has run. Some begin when the workers' threads have ended.
   tests::account runs(20);
