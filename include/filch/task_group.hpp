@@ -95,9 +95,9 @@ class FILCH_API task_group {
 
   /// Runs tasks of the group until all have finished; runs nothing else (unless the join is `random`). Afterwards the
   /// group can be used again.
-  /// @throws of the exceptions that tasks threw the one that is first in spawn order; std::logic_error when the group
-  ///         lies on the C++ stack of another task, as in a branch or iteration that was stolen; std::bad_alloc when
-  ///         there was no memory to keep a task's exception.
+  /// @throws of the exceptions that tasks threw the one that is first in spawn order, to one of those who wait;
+  ///         std::logic_error when the group lies on the C++ stack of another task, as in a branch or iteration that was
+  ///         stolen; std::bad_alloc when there was no memory to keep a task's exception.
   group_status wait() {
     detail::worker_core& w = *detail::self;
     if (on_stack_of(w)) {

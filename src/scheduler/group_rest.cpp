@@ -22,13 +22,19 @@ group_rest::~group_rest() {
 
 void group_rest::record(std::uint64_t order) noexcept {
   const std::lock_guard lock(mutex_);
-  if (error_ != nullptr && error_order_ < order) return;
+  if (error_ != nullptr && error_order_ <= order) return;
   error_ = std::current_exception();
   error_order_ = order;
 }
 
 void group_rest::rethrow() {
-  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  std::exception_ptr error;
+  {
+    // Several may wait for the group; one of them has the exception.
+    const std::lock_guard lock(mutex_);
+    error = std::exchange(error_, nullptr);
+  }
+  if (error != nullptr) std::rethrow_exception(error);
 }
 
 void group_rest::count_made(detached_lane& in) noexcept {

@@ -163,7 +163,10 @@ void injector::hold(group_rest& group) noexcept {
 
 void injector::queue(detached_task& t, bool is_new) noexcept {
   group_rest& group = *t.home;
-  if (home_.core().runs_at_once() && run_at_once(group, t, is_new)) return;
+  if (home_.core().runs_at_once()) {
+    t.order = first_detached + platform::ticks();
+    if (run_at_once(group, t, is_new)) return;
+  }
   const busy_section here(*self);
   detached_lane& lane = enter_lane(own_queue(), group);
   // The clock, since several threads may make tasks.

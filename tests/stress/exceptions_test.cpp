@@ -1,6 +1,8 @@
 // Exceptions from tasks that others run: nothing is lost, nothing runs twice, and the right one arrives.
 #include <atomic>
 #include <cstddef>
+#include <memory>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -121,6 +123,35 @@ TEST_P(exceptions, of_groups_all_tasks_run_and_the_first_arrives) {
       EXPECT_EQ(thrown, 100U);
     }
     ASSERT_EQ(tasks.first_not(1), tasks.size());
+  }
+}
+
+// Of several that wait for a group one gets the exception, and the others nothing of it.
+TEST_P(exceptions, of_several_that_wait_one_gets_it) {
+  scheduler s(GetParam().options());
+  for (int round = 0; round < 50; ++round) {
+    tracked::alive = 0;
+    s.run([&] {
+      const auto group = std::make_unique<task_group>();
+      group->run([] { throw tracked(1); });
+      std::atomic<int> caught{0};
+      const auto wait = [&] {
+        try {
+          group->wait();
+        } catch (const tracked& thrown) {
+          caught += static_cast<int>(thrown.value);
+        }
+      };
+      std::thread outside(wait);
+      std::thread also_outside(wait);
+      {
+        const blocking here;
+        outside.join();
+        also_outside.join();
+      }
+      EXPECT_EQ(caught, 1);
+    });
+    ASSERT_EQ(tracked::alive, 0);
   }
 }
 

@@ -92,6 +92,21 @@ TEST(serial, of_exceptions_the_first_arrives) {
   EXPECT_EQ(pool.run([] { return parallel_reduce(0, 1000, 0, [](int i) { return i; }); }), 499500);
 }
 
+TEST(serial, of_exceptions_in_a_group_on_the_heap_the_first_arrives) {
+  scheduler pool({.policy = "serial"});
+  const auto fails = [] {
+    const auto group = std::make_unique<task_group>();
+    for (int i = 1; i <= 5; ++i) group->run([i] { throw i; });
+    try {
+      group->wait();
+    } catch (int which) {
+      return which;
+    }
+    return 0;
+  };
+  EXPECT_EQ(pool.run(fails), 1);
+}
+
 TEST(serial, continuations_run_where_their_future_becomes_ready) {
   scheduler pool({.policy = "serial"});
   std::vector<int> trail;
