@@ -15,7 +15,8 @@ class worker;
 ///
 ///     { const filch::blocking here; bytes = read(socket, buffer, sizeof buffer); }
 ///
-/// On a thread that is no worker it does nothing. The thread that takes the place is started when it is first needed and
+/// On a thread that is no worker it does nothing, nor in a place (filch/places.hpp), whose workers have what no other thread
+/// has: give such a place a worker more. The thread that takes the place is started when it is first needed and
 /// kept; if there is none to be had, the worker's place stays empty. A few microseconds when it begins and ends. May be
 /// nested. Ends on the thread that began it. A thread that runs a task of one scheduler inside of a task of another one
 /// is replaced in both; in the outer one also while it sleeps in a wait of the inner one, without being told.

@@ -17,7 +17,9 @@
 // and by those in turn. `finish_spmd`, which all places enter together, waits for everything at all places; it alone
 // waits for async_any, async_at and async_copy, so that no worker ever waits for another place. A task belongs to the
 // innermost finish around the call that made it; branches and iterations to that of the task that forked them; what is
-// run by async_any or async_at is inside a finish of its own. What a task_group's other tasks add to it has no finish.
+// run by async_any or async_at is inside a finish of its own. What a task_group's other tasks add to it belongs to
+// the finish_spmd, if one is open. What is submitted, and continuations (future::then), belong to no finish: they may run
+// when it is over, so they cannot add to one; async_await makes a task of the finish instead.
 //
 // Thread safety: call these functions from main's thread and from tasks.
 #pragma once
@@ -127,8 +129,9 @@ void async_await(F&& f, const future<Ts>&... futures) {
     std::move(f)();
   };
   const std::array<detail::future_base*, sizeof...(Ts)> all{detail::future_access::state(futures).get()...};
+  detail::places::awaiting ready(all.size());
   detail::places::add_to(of, std::move(body), [&](auto&& task) {
-    detail::places::awaiting::await(detail::held_tasks::hold(*of.tasks, std::forward<decltype(task)>(task)), all);
+    ready.await(detail::held_tasks::hold(*of.tasks, std::forward<decltype(task)>(task)), all);
   });
 }
 

@@ -37,12 +37,11 @@ run_result run_record(task& t, run_by /*who*/) {
   return run_result::released;
 }
 
-/// A copy that this place has begun.
+}  // namespace
+
 struct copy_job {
   filch::promise<> done;
 };
-
-}  // namespace
 
 place::place(network& over, const filch::places::options& chosen)
     : net_(over),
@@ -156,6 +155,25 @@ void place::post(int to, message&& m) {
     const std::lock_guard lock(posted_mutex_);
     posted_.emplace_back(to, std::move(m));
   }
+  send_or_leave();
+}
+
+void place::post_counted(worker& by, int to, message&& m, std::unique_ptr<copy_job> copied) {
+  // First: it may have been done before this function ends.
+  counts_.made(by.number);
+  try {
+    const std::lock_guard lock(posted_mutex_);
+    posted_.emplace_back(to, std::move(m));
+  } catch (...) {
+    counts_.ended(by.number);
+    throw;
+  }
+  copy_job* const later = copied.release();  // end_copy() has it
+  static_cast<void>(later);
+  send_or_leave();
+}
+
+void place::send_or_leave() {
   // [PO1] seq_cst: before the look whether somebody has the token, who looks here when it gives that back ([PL2]). It
   // carries nothing else: what is posted is under the lock. No exploration notices a weaker order, as at [PL1].
   has_posted_.store(true, std::memory_order_seq_cst);
@@ -343,9 +361,12 @@ void place::check_place(int number, const char* construct) const {
 }
 
 void place::check_in_finish(const char* construct) const {
-  if (is_in_finish_.load(std::memory_order_relaxed)) return;  // [PL4] relaxed: set by main, before it makes any task
+  // [PL4] relaxed: set by main, before it makes any task. What is in no finish may run when it is over.
+  const bool is_counted = static_cast<const worker&>(*self).scopes->innermost() != scope_list::of_background();
+  if (is_counted && is_in_finish_.load(std::memory_order_relaxed)) return;
   throw std::logic_error(std::string("filch: ") + construct +
-                         " called outside of finish_spmd; call it from its body, or from a task of it");
+                         " called outside of finish_spmd; call it from its body, or from a task of it, and from no "
+                         "submitted task or continuation: use async_await there");
 }
 
 void place::check_is_main(const char* construct) const {
@@ -462,8 +483,7 @@ void place::send_body(worker& by, int to, task_record& r) {
     throw;
   }
   drop(r, by);
-  counts_.made(by.number);
-  post(to, std::move(m));
+  post_counted(by, to, std::move(m), nullptr);
 }
 
 void place::run_body(worker& by, task_record& r) noexcept {
@@ -499,10 +519,7 @@ filch::future<> place::copy(worker& by, int to, std::byte* to_address, int from,
   } else {
     what.add(to).add(from_address).add(bytes);
   }
-  counts_.made(by.number);
-  copy_job* const later = job.release();  // end_copy() has it again
-  static_cast<void>(later);
-  post(from == me ? to : from, std::move(m));
+  post_counted(by, from == me ? to : from, std::move(m), std::move(job));
   return done;
 }
 

@@ -32,6 +32,9 @@
 
 namespace filch::detail::places {
 
+/// A copy that this place has begun.
+struct copy_job;
+
 class place final : public poller {
  public:
   /// @throws std::invalid_argument for bad options, and what the scheduler's constructor throws.
@@ -89,6 +92,10 @@ class place final : public poller {
   void unlock_token() noexcept;
   void give_token_back() noexcept;
   void post(int to, message&& m);
+  /// The same for what a finish_spmd waits for. `copied`: whoever receives the answer has it. If there is no memory nothing
+  /// was made.
+  void post_counted(worker& by, int to, message&& m, std::unique_ptr<copy_job> copied);
+  void send_or_leave();
   void send_posted();
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] std::optional<place_error> own_error() const;

@@ -18,12 +18,13 @@ scope& scope_of_place(scope& s) {
   return s;
 }
 
+}  // namespace
+
 /// A task that is held until as many futures are ready.
 class await_node {
  public:
-  await_node(detached_task& held, std::span<future_base* const> all)
-      : held_(held), waiters_(std::make_unique<waiter[]>(all.size())), left_(all.size() + 1) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
+  explicit await_node(std::size_t futures) : waiters_(std::make_unique<waiter[]>(futures)), left_(futures + 1) {
+    for (std::size_t i = 0; i < futures; ++i) {
       waiters_[i].tell = [](future_waiter& w) noexcept {
         static_cast<waiter&>(w).of->are_ready(1);
         return static_cast<future_waiter*>(nullptr);
@@ -32,7 +33,8 @@ class await_node {
     }
   }
 
-  void wait_for(std::span<future_base* const> all) noexcept {
+  void wait_for(std::span<future_base* const> all, detached_task& held) noexcept {
+    held_ = &held;
     std::size_t ready = 1;  // this call counts as well, so that nobody else ends the node before it does
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i]->add(waiters_[i])) ++ready;
@@ -48,25 +50,26 @@ class await_node {
   void are_ready(std::size_t count) noexcept {
     // [AW1] acq_rel: what the makers of all values did, for the task.
     if (left_.fetch_sub(count, std::memory_order_acq_rel) != count) return;
-    held_tasks::release(held_);
+    held_tasks::release(*held_);
     delete this;
   }
 
-  detached_task& held_;
+  detached_task* held_ = nullptr;
   std::unique_ptr<waiter[]> waiters_;
   platform::atomic<std::size_t> left_;
 };
-
-}  // namespace
 
 void release(task_record& r) noexcept { place::current()->release(r, this_worker_of_place()); }
 
 scope& current_scope() {
   place& at = place::here("async");
-  if (void* const innermost = this_worker_of_place().scopes->innermost()) return *static_cast<scope*>(innermost);
-  // What a group's other tasks have added to it.
-  if (at.is_in_finish()) return at.finish_scope();
-  throw std::logic_error("filch: async called outside of a finish; call it inside of finish or finish_spmd");
+  void* const innermost = this_worker_of_place().scopes->innermost();
+  if (innermost != nullptr && innermost != scope_list::of_background()) return *static_cast<scope*>(innermost);
+  // What a group's other tasks have added to it: that is over before the finish_spmd is.
+  if (innermost == nullptr && at.is_in_finish()) return at.finish_scope();
+  throw std::logic_error(
+      "filch: async called outside of a finish; call it inside of finish or finish_spmd, and from no submitted task or "
+      "continuation: use async_await there");
 }
 
 inside::inside(scope& of) noexcept {
@@ -85,8 +88,12 @@ void count_made(place& at) noexcept { at.count_made(this_worker_of_place()); }
 void count_ended(place& at) noexcept { at.count_ended(this_worker_of_place()); }
 void record_error(place& at) noexcept { at.record_error(); }
 
-void awaiting::await(detached_task& held, std::span<future_base* const> all) {
-  (new await_node(held, all))->wait_for(all);
+awaiting::awaiting(std::size_t futures) : node_(std::make_unique<await_node>(futures)) {}
+
+awaiting::~awaiting() = default;
+
+void awaiting::await(detached_task& held, std::span<future_base* const> all) noexcept {
+  node_.release()->wait_for(all, held);
 }
 
 task_record& new_record(const char* construct, std::size_t room) {

@@ -1,7 +1,6 @@
 #include <map>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include <filch/phaser.hpp>
 
@@ -23,14 +22,15 @@ class phaser::state : public std::enable_shared_from_this<state> {
   };
 
   void add(const std::shared_ptr<member>& m) {
+    signal_counts room{{0, 0}};
     detail::detached_task* first = nullptr;
-    released now;
+    held_by_phase now;
     {
       const std::lock_guard lock(mutex_);
       m->phase = current();
-      first = &hold_next(m);
+      first = &hold_next(m);  // the last that may throw
       if (m->mode != phaser_mode::wait_only) {
-        ++signallers_at_[m->phase];
+        count_signaller(room, m->phase);
         if (missing_ != 0) --missing_;
       }
       now = take_released();
@@ -45,7 +45,15 @@ class phaser::state : public std::enable_shared_from_this<state> {
   }
 
  private:
-  using released = std::vector<detail::detached_task*>;
+  // Entries are made before tasks are held, and then moved from one map to another: without memory nothing has changed.
+  using signal_counts = std::map<std::size_t, std::size_t>;
+  using held_by_phase = std::multimap<std::size_t, detail::detached_task*>;
+
+  void count_signaller(signal_counts& room, std::size_t phase) {
+    signal_counts::node_type entry = room.extract(room.begin());
+    entry.key() = phase;
+    ++signallers_at_.insert(std::move(entry)).position->second;
+  }
 
   // The phase that all who signal have reached, which is the first one until all have joined. Without any: the one after
   // the last.
@@ -59,25 +67,30 @@ class phaser::state : public std::enable_shared_from_this<state> {
   }
 
   void run(const std::shared_ptr<member>& m) {
-    detail::detached_task* next = nullptr;
+    signal_counts room;
+    held_by_phase next;
     try {
-      if (m->f(m->phase)) next = &hold_next(m);
+      if (m->f(m->phase)) {
+        room.emplace(0, 0);
+        const auto at = next.emplace(m->phase + 1, nullptr);
+        at->second = &hold_next(m);
+      }
     } catch (...) {
       leave(*m);
       throw;
     }
-    if (next == nullptr) return leave(*m);
-    released now;
+    if (next.empty()) return leave(*m);
+    held_by_phase now;
     {
       const std::lock_guard lock(mutex_);
       move_from(*m);
       ++m->phase;
-      if (m->mode != phaser_mode::wait_only) ++signallers_at_[m->phase];
+      if (m->mode != phaser_mode::wait_only) count_signaller(room, m->phase);
       if (m->mode == phaser_mode::signal_only) {
         now = take_released();
-        now.push_back(next);
+        now.merge(next);
       } else {
-        waiting_.emplace(m->phase, next);
+        waiting_.merge(next);
         now = take_released();
       }
     }
@@ -85,7 +98,7 @@ class phaser::state : public std::enable_shared_from_this<state> {
   }
 
   void leave(const member& m) {
-    released now;
+    held_by_phase now;
     {
       const std::lock_guard lock(mutex_);
       move_from(m);
@@ -102,27 +115,26 @@ class phaser::state : public std::enable_shared_from_this<state> {
   }
 
   // Those whose phase has begun. Where nobody signals any more, nobody is waited for.
-  released take_released() {
-    released all;
+  held_by_phase take_released() {
+    held_by_phase all;
     if (missing_ != 0) return all;
     const bool is_free = signallers_at_.empty();
     const std::size_t reached = is_free ? 0 : signallers_at_.begin()->first;
     while (!waiting_.empty() && (is_free || waiting_.begin()->first <= reached)) {
-      all.push_back(waiting_.begin()->second);
-      waiting_.erase(waiting_.begin());
+      all.insert(waiting_.extract(waiting_.begin()));
     }
     return all;
   }
 
-  static void release(const released& all) {
-    for (detail::detached_task* const each : all) detail::held_tasks::release(*each);
+  static void release(const held_by_phase& all) {
+    for (const auto& [phase, task] : all) detail::held_tasks::release(*task);
   }
 
   mutable platform::mutex mutex_;
-  std::size_t missing_;                                         ///< signallers that have yet to join
-  std::size_t last_ = 0;                                        ///< one past the last phase that anybody has ended
-  std::map<std::size_t, std::size_t> signallers_at_;            ///< how many are in that phase
-  std::multimap<std::size_t, detail::detached_task*> waiting_;  ///< for that phase to begin
+  std::size_t missing_;          ///< signallers that have yet to join
+  std::size_t last_ = 0;         ///< one past the last phase that anybody has ended
+  signal_counts signallers_at_;  ///< how many are in that phase
+  held_by_phase waiting_;        ///< for that phase to begin
 };
 
 phaser::phaser(std::size_t signallers) : state_(std::make_shared<state>(signallers)) {}

@@ -92,9 +92,10 @@ class scheduler_core {
   [[nodiscard]] scheduler& home() noexcept { return home_; }
   /// Is every task run where it is made?
   [[nodiscard]] bool runs_at_once() const noexcept { return policy_->runs_at_once(); }
-  /// There is a thread that runs what is queued. Throws std::system_error when there is none to be had.
+  /// There is a thread that runs what is queued; in a place of one worker that is this, when it serves. Throws
+  /// std::system_error when there is none to be had.
   void need_thread() {
-    if (threads_.empty()) spares_.keep_one();
+    if (threads_.empty() && place_ == nullptr) spares_.keep_one();
   }
 
  private:

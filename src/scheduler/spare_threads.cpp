@@ -106,6 +106,8 @@ void spare_threads::give_back(spare_thread& t) noexcept {
 }
 
 stand_in* spare_threads::begin(worker& blocked) noexcept {
+  // What a place keeps for each of its workers it has for no other thread.
+  if (blocked.common.is_place) return nullptr;
   try {
     const std::lock_guard lock(mutex_);
     return &begin_any(&blocked);

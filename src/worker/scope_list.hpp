@@ -27,6 +27,9 @@ class scope_list {
  public:
   explicit scope_list(std::size_t capacity);
 
+  /// The scope of what is in no finish and of no group that waits for it: submitted tasks and continuations.
+  [[nodiscard]] static void* of_background() noexcept;
+
   /// Owner. Begins a scope. So deeply nested that there is no room, it and those in it are none.
   void begin(const slot* from, std::uint64_t newest_number, void* scope) noexcept;
   /// Owner. Ends the innermost.

@@ -172,13 +172,14 @@ void explore_held(const options& chosen) {
   in_parallel({[&] {
                  pool.run([&] {
                    const auto group = std::make_unique<task_group>();
+                   detail::places::awaiting ready(2);
                    auto& held = held_tasks::hold(*group, [&] {
                      check(before[0].load() == 3 && before[1].load() == 4, "what came before a value got lost");
                      sum.store(first.get().of.load() + second.get().of.load());
                    });
                    const std::vector<future_base*> all{future_access::state(first).get(),
                                                        future_access::state(second).get()};
-                   detail::places::awaiting::await(held, all);
+                   ready.await(held, all);
                    group->wait();
                    check(sum.load() == 3, "a value got lost");
                  });
@@ -203,12 +204,13 @@ void explore_one_future(const options& chosen) {
                  pool.run([&] {
                    const auto group = std::make_unique<task_group>();
                    for (std::size_t i = 0; i < 2; ++i) {
+                     detail::places::awaiting ready(1);
                      auto& held = held_tasks::hold(*group, [&, i] {
                        check(later.get().of.load() == 7, "a value got lost");
                        ran.ran(i);
                      });
                      const std::vector<future_base*> all{future_access::state(later).get()};
-                     detail::places::awaiting::await(held, all);
+                     ready.await(held, all);
                    }
                    group->wait();
                    ran.check_all();

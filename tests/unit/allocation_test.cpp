@@ -1,6 +1,7 @@
 // No allocation per task: counted by replacing the global allocation functions of the test program.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -9,15 +10,17 @@
 #include <gtest/gtest.h>
 
 #include <filch/filch.hpp>
+#include <filch/places.hpp>
 
 namespace {
 
 thread_local std::size_t allocations = 0;
 thread_local bool out_of_memory = false;
+thread_local std::size_t fails_at = 0;  ///< that allocation of the thread throws; 0: none
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   ++allocations;
-  if (out_of_memory) throw std::bad_alloc();
+  if (out_of_memory || (fails_at != 0 && --fails_at == 0)) throw std::bad_alloc();
   // aligned_alloc wants a multiple of the alignment.
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   if (void* const p = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return p;
@@ -145,6 +148,59 @@ TEST(allocation, that_fails_leaves_what_a_stable_sort_was_to_sort) {
     parallel_stable_sort(numbers.begin(), numbers.end());
     EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
   });
+}
+
+// Whichever allocation fails, the call throws, and the finish is over when the tasks are that were made.
+TEST(allocation, that_fails_adds_nothing_to_a_finish) {
+  const auto calls = std::to_array<void (*)(const future<>&, phaser&, std::atomic<int>&)>({
+      [](const future<>& ready, phaser& /*phases*/, std::atomic<int>& ran) {
+        places::async_await([&ran] { ++ran; }, ready);
+      },
+      [](const future<>& /*ready*/, phaser& phases, std::atomic<int>& ran) {
+        places::async_phased(phases, [&ran](std::size_t) { return ++ran, false; });
+      },
+      [](const future<>& /*ready*/, phaser& /*phases*/, std::atomic<int>& ran) {
+        places::async_any([&ran] { ++ran; });
+      },
+      [](const future<>& /*ready*/, phaser& /*phases*/, std::atomic<int>& ran) {
+        places::async_at(0, [&ran] { ++ran; });
+      },
+  });
+  for (const auto call : calls) {
+    bool threw = true;
+    for (std::size_t nth = 1; threw; ++nth) {
+      std::atomic<int> ran{0};
+      places::run_alone({.scheduler = {.workers = 2}}, [&] {
+        promise<> first;
+        const future<> ready = first.get_future();
+        places::finish_spmd([&] {
+          phaser phases;
+          fails_at = nth;
+          try {
+            call(ready, phases, ran);
+            threw = false;
+          } catch (const std::bad_alloc&) {
+          }
+          fails_at = 0;
+          first.put();
+        });
+        return 0;
+      });
+      EXPECT_EQ(ran, threw ? 0 : 1) << "allocation " << nth;
+    }
+  }
+}
+
+TEST(allocation, that_fails_leaves_a_promise_without_a_value_an_error) {
+  const promise<> kept;
+  future<> broken;
+  {
+    promise<> ends;
+    broken = ends.get_future();
+    out_of_memory = true;
+  }
+  out_of_memory = false;
+  EXPECT_THROW(static_cast<void>(broken.get()), std::bad_alloc);
 }
 
 }  // namespace

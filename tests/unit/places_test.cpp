@@ -490,6 +490,50 @@ TEST(places_baseline, refuses_while_a_worker_is_idle) {
   EXPECT_EQ(site.counted.tasks_sent, 3U);
 }
 
+// A task that is blocked keeps its worker: no other thread has what a place keeps for each.
+TEST_P(everywhere, tasks_may_be_blocked) {
+  std::atomic<int> ran{0};
+  run_places(GetParam(), [&] {
+    places::finish_spmd([&] {
+      for (int i = 0; i < 20; ++i) {
+        places::async_any([&ran] {
+          const blocking here;
+          std::this_thread::sleep_for(std::chrono::microseconds(200));
+          ++ran;
+        });
+      }
+    });
+  });
+  EXPECT_EQ(ran, 20 * GetParam().places);
+}
+
+// They may run when it is over.
+TEST_P(everywhere, continuations_are_in_no_finish) {
+  std::atomic<int> rejected{0};
+  std::atomic<int> awaited{0};
+  const auto is_rejected = [](auto call) {
+    try {
+      call();
+    } catch (const std::logic_error&) {
+      return 1;
+    }
+    return 0;
+  };
+  run_places(GetParam(), [&] {
+    promise<> first;
+    future<int> done;
+    places::finish_spmd([&] {
+      done = first.get_future().then(
+          [&] { return is_rejected([] { places::async([] {}); }) + is_rejected([] { places::async_any([] {}); }); });
+      places::async_await([&] { places::async([&] { ++awaited; }); }, first.get_future());
+      places::async([&] { first.put(); });
+      places::async_await([&] { rejected += done.get(); }, done);
+    });
+  });
+  EXPECT_EQ(rejected, 2 * GetParam().places);
+  EXPECT_EQ(awaited, GetParam().places);
+}
+
 std::vector<set_up> all_set_ups() {
   std::vector<set_up> all;
   for (const int places : {1, 2, 3, 5}) {

@@ -99,11 +99,20 @@ class FILCH_API finish_frame {
   inside here_;
 };
 
-/// A task that begins when so many futures are ready.
+class await_node;
+
+/// A task that begins when so many futures are ready. Has the memory for that before there is a task.
 class FILCH_API awaiting {
  public:
-  /// `held`: the task, see held_tasks.
-  static void await(detached_task& held, std::span<future_base* const> all);
+  explicit awaiting(std::size_t futures);
+  ~awaiting();
+  awaiting(const awaiting&) = delete;
+  awaiting& operator=(const awaiting&) = delete;
+  /// Once. `held`: the task, see held_tasks.
+  void await(detached_task& held, std::span<future_base* const> all) noexcept;
+
+ private:
+  std::unique_ptr<await_node> node_;
 };
 
 /// A record of the calling worker for a closure that may run elsewhere, inside of a finish_spmd.
