@@ -36,10 +36,13 @@ template <std::random_access_iterator First, std::random_access_iterator Second,
           class Transform = std::multiplies<>>
 T parallel_transform_reduce(First first1, First last1, Second first2, const T& init, const Combine& combine = {},
                             const Transform& transform = {}, std::size_t grain = 0) {
-  const auto value = [&](std::iter_difference_t<First> i) -> decltype(auto) {
-    return transform(first1[i], first2[static_cast<std::iter_difference_t<Second>>(i)]);
+  // An iterator's own difference may be wider, and no integer: that of std::views::iota(0L, n).
+  const auto value = [&](std::ptrdiff_t i) -> decltype(auto) {
+    return transform(first1[static_cast<std::iter_difference_t<First>>(i)],
+                     first2[static_cast<std::iter_difference_t<Second>>(i)]);
   };
-  return filch::parallel_reduce(std::iter_difference_t<First>{0}, last1 - first1, init, value, combine, grain);
+  const auto count = static_cast<std::ptrdiff_t>(last1 - first1);
+  return filch::parallel_reduce(std::ptrdiff_t{0}, count, init, value, combine, grain);
 }
 
 }  // namespace filch

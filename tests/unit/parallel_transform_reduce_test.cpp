@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <numeric>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -56,6 +57,12 @@ TEST(parallel_transform_reduce, of_two_ranges_is_the_inner_product_by_default) {
     const long difference = parallel_transform_reduce(a.begin(), a.end(), b.begin(), 0L, std::plus<>(), std::minus<>());
     EXPECT_EQ(difference, std::accumulate(a.begin(), a.end(), 0L) - std::accumulate(b.begin(), b.end(), 0L));
   }
+}
+
+// The differences of such iterators are no integers.
+TEST(parallel_transform_reduce, takes_iterators_of_wide_counts) {
+  const auto numbers = std::views::iota(0L, 1000L);
+  EXPECT_EQ(parallel_transform_reduce(numbers.begin(), numbers.end(), numbers.begin(), 0L), 332'833'500);
 }
 
 TEST(parallel_transform_reduce, has_the_same_bits_everywhere) {
