@@ -15,11 +15,11 @@ idle_marks::idle_marks()
 std::uint32_t idle_marks::estimate(std::uint32_t workers, std::uint32_t near) const noexcept {
   const std::uint32_t looked_at = std::min(workers, of_a_line);
   const std::uint32_t begin = std::min(near / of_a_line * of_a_line, workers - looked_at);
-  std::uint32_t idle = 0;
+  std::uint32_t found = 0;
   for (std::uint32_t i = begin; i < begin + looked_at; ++i) {
-    if (marks_[i].load(std::memory_order_relaxed) != idle_mark::none) ++idle;  // [SL10]
+    if (is_search(marks_[i].load(std::memory_order_relaxed))) ++found;  // [SL10]
   }
-  return static_cast<std::uint32_t>(std::uint64_t{idle} * workers / looked_at);
+  return static_cast<std::uint32_t>(std::uint64_t{found} * workers / looked_at);
 }
 
 }  // namespace filch::detail

@@ -23,6 +23,10 @@ enum class idle_mark : std::uint64_t {
   asleep      ///< it sleeps, or is about to
 };
 
+[[nodiscard]] constexpr bool is_search(idle_mark m) noexcept {
+  return m == idle_mark::searching || m == idle_mark::sent;
+}
+
 class idle_marks {
  public:
   idle_marks();
@@ -43,7 +47,7 @@ class idle_marks {
     }
     return found;
   }
-  /// About how many of the first `workers`, one at least, have no work: as if all were as the eight around `near` are. More
+  /// About how many of the first `workers`, one at least, search: as if all were as the eight around `near` are. More
   /// of them were looked at before; what that cost was worth more than what it told.
   [[nodiscard]] std::uint32_t estimate(std::uint32_t workers, std::uint32_t near) const noexcept;
 

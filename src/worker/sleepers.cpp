@@ -110,8 +110,7 @@ bool sleepers::somebody_sleeps() const noexcept {
 }
 
 bool sleepers::somebody_searches(std::uint32_t near) const noexcept {
-  const auto searches = [](idle_mark m) { return m == idle_mark::searching || m == idle_mark::sent; };
-  return marks_.count(team_.size(), 1, near, searches) != 0;
+  return marks_.count(team_.size(), 1, near, &is_search) != 0;
 }
 
 void sleepers::offered() noexcept {
@@ -157,7 +156,9 @@ std::uint32_t sleepers::idle() const noexcept {
 }
 
 std::uint32_t sleepers::about_idle(const worker& near) const noexcept {
-  return marks_.estimate(team_.size(), near.number);
+  // Sleepers are woken in the order of their numbers: the neighbours' marks do not say how many are left.
+  // [SL10] relaxed: a hint.
+  return announced_.load(std::memory_order_relaxed) + marks_.estimate(team_.size(), near.number);
 }
 
 bool sleepers::all_but_one() const noexcept {

@@ -54,7 +54,7 @@ class sleepers {
   void offered() noexcept;
   /// Workers that have no work, searching or sleeping. Looks at all; who begins or ends a search just now may be overlooked.
   [[nodiscard]] std::uint32_t idle() const noexcept;
-  /// About as many, judged by the neighbours of that worker. For each offer.
+  /// About as many: those that search are judged by the neighbours of that worker. For each offer.
   [[nodiscard]] std::uint32_t about_idle(const worker& near) const noexcept;
   /// Does any worker search or sleep? After an owner has calmed its attention word: who is not seen announces its sleep
   /// later.
@@ -65,6 +65,8 @@ class sleepers {
   void wake(worker& w) noexcept;
   /// Something was put where that worker looks before it sleeps, by a sequentially consistent operation.
   void deliver(worker& w) noexcept;
+  /// Has any idle worker announced that it is about to sleep, and not been woken? Whoever is not seen announces later.
+  [[nodiscard]] bool somebody_sleeps() const noexcept;
   /// Wakes everybody: the scheduler stops.
   void wake_all() noexcept;
 
@@ -88,8 +90,6 @@ class sleepers {
   bool wake_any(unsigned most, std::uint32_t from, const worker* look_at, takers who) noexcept;
   [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
 
-  /// Has any idle worker announced that it is about to sleep, and not been woken? Whoever is not seen announces later.
-  [[nodiscard]] bool somebody_sleeps() const noexcept;
   [[nodiscard]] bool somebody_searches(std::uint32_t near) const noexcept;
 
   team& team_;
