@@ -69,6 +69,8 @@ class FILCH_API repeated {
   /// Calls f: one iteration. With other policies than `constrained`, with one worker, and inside of another repeated
   /// part, of which it is a part then, this is all. On another scheduler than before, or with another number of
   /// workers, the trace begins anew.
+  /// A task of the part that waits for a promise which another task of it keeps may wait for ever: both may have been given
+  /// to one worker.
   /// @return what f returns.
   /// @throws what f throws; then the iteration counts for nothing.
   /// @par Complexity with other policies one virtual call. With `constrained` each fork takes some 60 ns more, and the

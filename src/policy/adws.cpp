@@ -87,11 +87,10 @@ bool adws::may_come(const worker& sleeper, const worker& to) const noexcept {
 bool adws::work_visible(worker& w) noexcept {
   if (!steals_) return false;
   bool visible = false;  // everybody is asked, as in lace
+  // [SR3] seq_cst: before the look for an active range; whoever activates one sees this, or has been seen ([SR4]).
+  w.reach.store(0, std::memory_order_seq_cst);
   const steal_range* const in = around(w)->outermost_active();
-  if (in == nullptr) {
-    w.reach.store(0, std::memory_order_relaxed);  // whoever activates one around it wakes it ([SR4])
-    return visible;
-  }
+  if (in == nullptr) return visible;
   const std::uint32_t begin = in->is_root() ? 0 : in->right();
   const std::uint32_t end = in->is_root() ? w.common.team.size() : in->left() + 1;
   // [SR3] seq_cst: before the last look, so that an offer which it overlooks finds this.

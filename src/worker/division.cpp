@@ -363,6 +363,8 @@ bool division::give(loop_state& whole, std::uint64_t low, std::uint64_t high) no
 division::division(worker_core& core, const void* family) noexcept
     : w_(core), family_(family), whole_(core.place), rest_(core.place) {
   auto& w = static_cast<worker&>(core);
+  if (w.profile) return;
+  outer_ = std::exchange(w.divided, this);
   steal_range* const around = w.steals.get();
   if (around == nullptr) return;
   if (around->is_of(whole_.range)) {
@@ -371,6 +373,7 @@ division::division(worker_core& core, const void* family) noexcept
     steals_by_ = around->is_root() && around->deactivate() ? steals_by::everybody : steals_by::around;
   } else if (w.steals.begin(whole_.range)) {
     steals_by_ = steals_by::own;
+    own_ranges_ = 1;
   }
 }
 
@@ -381,23 +384,38 @@ division::~division() {
     w.profile->join(profiled_);
     return;
   }
+  if (leaves_end_to_inner()) return;
+  w.divided = outer_;
+  for (; own_ranges_ != 0; --own_ranges_) w.steals.end();
   switch (steals_by_) {
     case steals_by::nothing:
+    case steals_by::own:
       break;
     case steals_by::everybody:
-      w.steals.get()->begin_phase(true);
+      activate_all(w, *w.steals.get());
       break;
     case steals_by::around:
       w.steals.get()->begin_phase(false);
-      break;
-    case steals_by::own:
-      w.steals.end();
       break;
   }
   enter_place(w, whole_);
   // Where all around steal already, there is nothing to search for any more.
   const bool is_inside = steals_by_ == steals_by::own || steals_by_ == steals_by::around;
   if (is_inside && w.steals.get()->outermost_active() != nullptr) w.diverts = false;
+}
+
+/// A construct inside of this one goes on: then that one's end is this one's as well.
+bool division::leaves_end_to_inner() noexcept {
+  auto& w = static_cast<worker&>(w_);
+  if (w.divided == this) return false;
+  division* inner = w.divided;
+  while (inner->outer_ != this) inner = inner->outer_;
+  inner->outer_ = outer_;
+  inner->whole_ = whole_;
+  inner->own_ranges_ += own_ranges_;
+  // Ranges of its own are counted. What the outer one does besides, where these have ended, is what remains.
+  if (steals_by_ != steals_by::nothing) inner->steals_by_ = steals_by_;
+  return true;
 }
 
 void division::leave_profiled_child() noexcept {
@@ -494,11 +512,23 @@ void activate(worker& w, steal_range& r, steal_range::phase since, const void* f
   w.telling = {.range = steal_range_ref(&r), .active = r.now(), .family = family, .next = r.right()};
 }
 
+void activate_all(worker& w, steal_range& r) noexcept {
+  r.begin_phase(true);
+  static_cast<void>(r.now());  // [SR4] before the looks below
+  for (std::uint32_t i = 0; i < w.common.team.size() && w.common.sleepers.somebody_sleeps(); ++i) {
+    worker& other = w.common.team[i];
+    // [SR3] seq_cst: after [SR4]; who found no active range before it fell asleep has said so.
+    if (&other != &w && other.reach.load(std::memory_order_seq_cst) == 0) w.common.sleepers.deliver(other);
+  }
+}
+
 bool tell_next(worker& w) noexcept {
   telling_part& telling = w.telling;
   steal_range* const r = telling.range.get();
   if (r == nullptr) return false;
-  if (telling.next > r->left() || r->now() != telling.active) {
+  // Of the range of all are also those who are in the place of a blocked worker.
+  const std::uint32_t last = r->is_root() ? w.common.team.size() - 1 : r->left();
+  if (telling.next > last || r->now() != telling.active) {
     telling.range = {};
     return false;
   }

@@ -56,6 +56,9 @@ void await_given(worker_core& w, slot& s) noexcept;
 /// given a task of that construct, who know it.
 void activate(worker& w, steal_range& r, steal_range::phase since, const void* family = nullptr) noexcept;
 
+/// The owner's construct has ended: the range of all is active again. Wakes those who sleep because it was not.
+void activate_all(worker& w, steal_range& r) noexcept;
+
 /// Tells the next one. False: all know, or it has ended. A worker that has nothing else to do goes on with it from time to
 /// time, and before it sleeps tells the rest.
 bool tell_next(worker& w) noexcept;

@@ -324,9 +324,10 @@ class worker : public worker_core {
   std::optional<scope_list> scopes;        ///< in a place only
   piece_pool pieces;                       ///< of loops and bags; what of it is for thieves, the pool says
   detached_part detached;
-  alignas(64) inbox box;  ///< any thread: what others have given to it
-  steal_place steals;     ///< owner
-  telling_part telling;   ///< owner
+  alignas(64) inbox box;        ///< any thread: what others have given to it
+  steal_place steals;           ///< owner
+  telling_part telling;         ///< owner
+  division* divided = nullptr;  ///< owner: the innermost construct that it divides
   // What idle workers look at, apart from what changes more often.
   alignas(64) platform::atomic<bool> runs_migrated{false};  ///< a hint, any thread: what it runs was given for itself
   platform::atomic<std::uint64_t> reach{0};   ///< any thread: whom it may take from, since it looked for the last time

@@ -1,6 +1,7 @@
 // Where ADWS puts tasks (Shiina and Taura 2019, section 4.2). The expectation is the paper's rule, computed here; without
 // stealing it must hold exactly, whatever the timing.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -587,6 +588,48 @@ TEST(adws_scale, a_balanced_tree) {
     std::cout << workers << " workers: " << share << std::endl;
     EXPECT_GE(share, 0.8) << workers;
   }
+}
+
+// Groups with totals that are not waited for newest first. What comes after them is divided as before.
+TEST(adws_groups, may_end_in_any_order) {
+  constexpr int workers = 4;
+  for (std::size_t groups = 2; groups <= 3; ++groups) {
+    std::vector<std::size_t> order(groups);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    do {
+      std::array<int, workers> ran_on{};
+      int ran = 0;
+      run_on(workers, "adws_nosteal", [&](scheduler&) {
+        std::array<task_group, 3> made{task_group(8), task_group(8), task_group(8)};
+        for (int round = 0; round < 2; ++round) {
+          for (std::size_t g = 0; g < groups; ++g) made[g].run([&] { platform::charge(20'000), ++ran; }, 2);
+        }
+        for (const std::size_t g : order) made[g].wait();
+        task_group next(workers);
+        for (std::size_t i = 0; i < workers; ++i) next.run([&, i] { ran_on[i] = this_worker(); }, 1);
+        next.wait();
+      });
+      EXPECT_EQ(ran, 2 * static_cast<int>(groups));
+      EXPECT_THAT(ran_on, ElementsAre(3, 2, 1, 0)) << testing::PrintToString(order);
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
+// A construct ends when all others are through with it and asleep; what comes after it is taken all the same.
+TEST(adws_groups, who_sleeps_at_the_end_of_one_takes_what_comes_next) {
+  constexpr int workers = 4;
+  double seconds = 0;
+  run_on(workers, "adws", [&](scheduler&) {
+    task_group group(workers);
+    for (int i = 0; i < workers; ++i) group.run([] { platform::charge(1'000); }, 1);
+    platform::charge(1e6);  // the others fall asleep
+    group.wait();
+    const double begin_s = now_s();
+    std::vector<int> roots(40);
+    for_each_dynamic(roots, [](int&, feeder<int>&) { platform::charge(1e6); });
+    seconds = now_s() - begin_s;
+  });
+  EXPECT_LE(seconds, 12e-3) << "on one worker it takes 40 ms";
 }
 
 // Half of the work is not where the hints say: stealing has to mend that.

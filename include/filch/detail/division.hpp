@@ -25,7 +25,8 @@ struct loop_state;
 class worker;
 
 /// The division of one construct. It is in the construct's frame; a worker that searches, or runs a task of a repeated
-/// part, makes it, and has its place back when it ends.
+/// part, makes it, and has its place back when it ends. Groups with totals may end in another order than they began: one that
+/// is not the innermost leaves what it has to undo to the one inside of it.
 class FILCH_API division {
  public:
   /// `family`: of the construct, while one of its tasks is waited for.
@@ -59,6 +60,7 @@ class FILCH_API division {
   void enter(const task_place& place) noexcept;
   void leave_profiled_child() noexcept;
   [[nodiscard]] worker& owner_of_child() const noexcept;
+  [[nodiscard]] bool leaves_end_to_inner() noexcept;
 
   worker_core& w_;
   const void* family_;
@@ -67,6 +69,8 @@ class FILCH_API division {
   task_place child_{};
   /// Its steal range: none; the one around it, which is that of the scheduler, or has the same range; or its own.
   enum class steals_by : std::uint8_t { nothing, everybody, around, own } steals_by_ = steals_by::nothing;
+  std::uint32_t own_ranges_ = 0;  ///< so many further ones of its own kind end with it
+  division* outer_ = nullptr;     ///< of the same worker, which this is in
   profiled_construct profiled_{};
   bool is_in_profiled_child_ = false;
 };
