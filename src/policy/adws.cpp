@@ -87,7 +87,8 @@ bool adws::may_come(const worker& sleeper, const worker& to) const noexcept {
 bool adws::work_visible(worker& w) noexcept {
   if (!steals_) return false;
   bool visible = false;  // everybody is asked, as in lace
-  // [SR3] seq_cst: before the look for an active range; whoever activates one sees this, or has been seen ([SR4]).
+  // [SR3] seq_cst: before the look for an active range; whoever activates one sees this, or has been seen ([SR4]). No
+  // exploration catches this: the worker would have to sleep twice, the first time beside an active range.
   w.reach.store(0, std::memory_order_seq_cst);
   const steal_range* const in = around(w)->outermost_active();
   if (in == nullptr) return visible;

@@ -517,7 +517,8 @@ void activate_all(worker& w, steal_range& r) noexcept {
   static_cast<void>(r.now());  // [SR4] before the looks below
   for (std::uint32_t i = 0; i < w.common.team.size() && w.common.sleepers.somebody_sleeps(); ++i) {
     worker& other = w.common.team[i];
-    // [SR3] seq_cst: after [SR4]; who found no active range before it fell asleep has said so.
+    // [SR3] seq_cst: after [SR4]; who found no active range before it fell asleep has said so. No exploration catches
+    // this: as where it says so.
     if (&other != &w && other.reach.load(std::memory_order_seq_cst) == 0) w.common.sleepers.deliver(other);
   }
 }

@@ -1,6 +1,7 @@
 // Tasks that are given to other workers: docs/protocols/adws.md.
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "platform/clock.hpp"
 #include "scenario.hpp"
@@ -184,6 +185,25 @@ void explore_told(const options& chosen) {
   });
 }
 
+/// The root's construct ends while the other worker, which was through with it, falls asleep: it takes what comes next.
+void explore_end(const options& chosen) {
+  scheduler pool(chosen);
+  pool.run([] {
+    task_group g(2);
+    g.run([] {}, 1);
+    g.wait();
+    platform::atomic<int> begun{0};
+    std::vector<int> roots(2);
+    for_each_dynamic(roots, [&](int&, feeder<int>&) {
+      if (begun.fetch_add(1, std::memory_order_acq_rel) != 0) return;
+      while (begun.load(std::memory_order_acquire) != 2) {
+        fork_join([] {}, [] {});
+        platform::pause();
+      }
+    });
+  });
+}
+
 /// Parts of a loop are given to workers of policies that know nothing of places, while these fall asleep; and one of
 /// them throws.
 void explore_fixed_loop(const options& chosen) {
@@ -249,6 +269,8 @@ void add_adws(scenario_list& to) {
       [=] { explore_activation(with(2, "adws")); });
   add("adws_told", "a worker that was given nothing is told of a range, and falls asleep",
       [=] { explore_told(with(4, "adws")); });
+  add("adws_end", "the root's construct ends while a worker that was through with it falls asleep",
+      [=] { explore_end(with(2, "adws")); });
 }
 
 }  // namespace filch::explore
