@@ -246,8 +246,9 @@ class future {
   /// Is the value there, or the error? Then what its maker did before is seen.
   [[nodiscard]] bool is_ready() const noexcept { return state_->is_ready(); }
   /// Returns when it is ready. A worker, or a thread outside, that waits for what was submitted runs that itself if nobody
-  /// has begun it, or parts of it, and nothing else. A worker that waits for anything else, a continuation or a promise, sleeps, and another
-  /// thread takes its place (filch::blocking), which runs anything: hold no lock then that a task may want.
+  /// has begun it, or parts of it, and nothing else. A worker that waits for anything else, a continuation or a promise,
+  /// sleeps, and another thread takes its place (filch::blocking), which runs anything: hold no lock then that a task may
+  /// want.
   /// @throws std::logic_error in a task of a place (filch/places.hpp), where it is not ready and was not submitted: who
   ///         waits there may hold up what it waits for; use async_await.
   void wait() const { detail::wait_until_ready(*state_); }

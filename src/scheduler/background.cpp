@@ -21,6 +21,8 @@ static_assert(task_state::id_bits + number_bits <= 64);
 
 void background_link::cut() noexcept { users_.fetch_add(is_cut, std::memory_order_relaxed); }  // [BL1]
 
+bool background_link::leads_to(const scheduler_core& core) const noexcept { return core.background_tasks().has(*this); }
+
 scheduler_core* background_link::around_caller() const noexcept {
   for (const worker* w = worker::of_this_thread(); w != nullptr; w = w->outer) {
     if (leads_to(w->home->core())) return &to_;

@@ -39,7 +39,7 @@ class background_link {
   /// Any thread, any time: the scheduler, if the thread is in a task of it, which does not end before that. Else null.
   [[nodiscard]] scheduler_core* around_caller() const noexcept;
   /// Any time.
-  [[nodiscard]] bool leads_to(const scheduler_core& core) const noexcept { return &core == &to_; }
+  [[nodiscard]] bool leads_to(const scheduler_core& core) const noexcept;
 
  private:
   static constexpr std::uint32_t is_cut = 1;
@@ -73,6 +73,8 @@ class background {
   void adopt(background_task& t, std::shared_ptr<void> itself);
   /// An adopted task may run. Returns whom the caller is to tell, if it has run at once.
   [[nodiscard]] future_waiter* queue(background_task& t) noexcept;
+  /// A link lasts as long as anybody has it, so no other scheduler at the same address has it.
+  [[nodiscard]] bool has(const background_link& link) const noexcept { return link_.get() == &link; }
   /// No continuation comes any more.
   void close() noexcept { link_->cut(); }
   /// After close(): until those that were coming have come.

@@ -87,6 +87,7 @@ class scheduler_core {
   [[nodiscard]] const configuration& chosen() const noexcept { return chosen_; }
   [[nodiscard]] injector& injected() noexcept { return injected_; }
   [[nodiscard]] background& background_tasks() noexcept { return background_; }
+  [[nodiscard]] const background& background_tasks() const noexcept { return background_; }
   [[nodiscard]] spare_threads& spares() noexcept { return spares_; }
   [[nodiscard]] sleepers& those_asleep() noexcept { return sleepers_; }
   [[nodiscard]] scheduler& home() noexcept { return home_; }
