@@ -401,7 +401,7 @@ const std::vector<planted_bug>& planted_bugs() {
       {"lost_wake_up",
        "a worker that falls asleep does not say so before it looks once more",
        "SL3",
-       "modify",
+       "store",
        mutation::kind::weaken,
        order::relaxed,
        {"sleepy", "lace_offer"}},
