@@ -33,7 +33,7 @@ class team {
   [[nodiscard]] std::uint32_t size() const noexcept {
     // [TM1] seq_cst: acquires the workers below the size, released by [TM2]. And a worker about to sleep, which has
     // announced that ([SL3]), must ask every guest whose offer has not seen it ([SL1]). No exploration catches this:
-    // a guest's attention is raised, so it offers its first push, and with it loads the counts of sleepers.
+    // a guest's attention is raised, so it offers its first push, and with it looks who sleeps.
     return size_.load(std::memory_order_seq_cst);
   }
   /// All that were ever added.

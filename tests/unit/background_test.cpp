@@ -1,4 +1,6 @@
 // Tasks of no construct: submit(), continuations, blocked workers.
+#include "scheduler/background.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -111,15 +113,22 @@ TEST_P(background, tasks_are_blocked_as_the_scheduler_ends) {
   EXPECT_EQ(runs.first_not(1), runs.size());
 }
 
-// A task goes on submitting, and waits for that, when the scheduler has begun to end and all other threads have left.
+// Until the destructor of the scheduler that it was submitted to has begun: nobody from outside may use that then.
+void await_end_of_home(const future<>& submitted) {
+  const auto link = detail::future_access::state(submitted)->maker()->link();
+  while (link->with([](detail::scheduler_core&) {})) std::this_thread::yield();
+}
+
+// A task goes on submitting, and waits for that, when the scheduler has begun to end.
 TEST_P(background, tasks_that_submit_and_wait_end_with_the_scheduler) {
   int result = 0;
   {
     scheduler ending(GetParam().options());
     std::atomic<bool> begun = false;
     const future<> task = ending.submit([&] {
+      const future<> before = ending.submit([] {});
       begun = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      await_end_of_home(before);
       scheduler inner({.workers = 1});
       result = ending.submit([] { return 3; }).get() + inner.run([&] { return ending.submit([] { return 4; }).get(); });
     });
@@ -135,8 +144,9 @@ TEST_P(background, continuations_of_tasks_are_run_as_the_scheduler_ends) {
     scheduler ending(GetParam().options());
     std::atomic<bool> begun = false;
     const future<> task = ending.submit([&] {
+      const future<> before = ending.submit([] {});
       begun = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      await_end_of_home(before);
       ending.submit([&] { ++ran; }).then([&] { ++ran; });
     });
     while (!begun) std::this_thread::yield();

@@ -69,8 +69,9 @@ class FILCH_API division {
   task_place child_{};
   /// Its steal range: none; the one around it, which is that of the scheduler, or has the same range; or its own.
   enum class steals_by : std::uint8_t { nothing, everybody, around, own } steals_by_ = steals_by::nothing;
-  std::uint32_t own_ranges_ = 0;  ///< so many further ones of its own kind end with it
-  division* outer_ = nullptr;     ///< of the same worker, which this is in
+  std::uint32_t own_ranges_ =
+      0;                       ///< so many steal ranges end with it: its own, and those of outer ones that have ended
+  division* outer_ = nullptr;  ///< the worker's, which this is in
   profiled_construct profiled_{};
   bool is_in_profiled_child_ = false;
 };
