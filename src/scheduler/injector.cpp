@@ -164,8 +164,11 @@ void injector::hold(group_rest& group) noexcept {
 void injector::queue(detached_task& t, bool is_new) noexcept {
   group_rest& group = *t.home;
   if (home_.core().runs_at_once()) {
+    const worker* const w = caller();
     t.order = first_detached + platform::ticks();
-    if (run_at_once(group, t, is_new)) return;
+    // One that is released by another waits for the end of that, or they would be as deep in each other as their chain is long.
+    const bool waits = !is_new && w != nullptr && w->detached.runs_released;
+    if (!waits && run_at_once(group, t, is_new)) return;
   }
   const busy_section here(*self);
   detached_lane& lane = enter_lane(own_queue(), group);
@@ -181,12 +184,18 @@ bool injector::run_at_once(group_rest& group, detached_task& t, bool is_new) noe
     home_.run([&] {
       auto& w = static_cast<worker&>(*self);
       const busy_section here(w);
+      const auto run_begun = [&](detached_task& begun) {
+        const profiled_child of_group(w.profile ? &begun.home->profiled : nullptr);
+        run(w, begun);
+      };
       if (is_new) hold(group);
       w.begin_detached(group);
-      {
-        const profiled_child of_group(w.profile ? &group.profiled : nullptr);
-        run(w, t);
+      const bool was_released = std::exchange(w.detached.runs_released, !is_new || w.detached.runs_released);
+      run_begun(t);
+      if (!is_new && !was_released) {
+        while (detached_task* const next = take_own(w, nullptr)) run_begun(*next);
       }
+      w.detached.runs_released = was_released;
       flush(w);
     });
     return true;

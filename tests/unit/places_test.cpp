@@ -325,6 +325,42 @@ TEST_P(everywhere, phases_are_in_step) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Each is released by the one before: the C++ stack must not grow with their number.
+TEST(places_chains, of_released_tasks_may_be_long) {
+  for (const char* const scheduler : {"serial", "standard"}) {
+    constexpr std::size_t links = 100'000;
+    std::atomic<std::size_t> ran{0};
+    std::atomic<std::size_t> waited{0};
+    run_places({.places = 1, .scheduler = scheduler}, [&] {
+      places::finish_spmd([&] {
+        phaser steps;
+        places::async_phased(steps, [&](std::size_t phase) { return ++ran, phase + 1 < links; });
+      });
+      places::finish_spmd([&] {
+        std::vector<promise<>> made(links);
+        places::finish([&] {
+          for (std::size_t i = 0; i + 1 < links; ++i) {
+            places::async_await([&made, &waited, i] { ++waited, made[i + 1].put(); }, made[i].get_future());
+          }
+          made[0].put();
+          // Who waits inside of a released task finds what others have released.
+          places::async_await(
+              [&] {
+                promise<> inner;
+                places::finish([&] {
+                  places::async_await([&waited] { ++waited; }, inner.get_future());
+                  inner.put();
+                });
+              },
+              made[links - 1].get_future());
+        });
+      });
+    });
+    EXPECT_EQ(ran, links) << scheduler;
+    EXPECT_EQ(waited, links) << scheduler;
+  }
+}
+
 TEST(places_misuse, is_told) {
   EXPECT_THROW(places::async_any([] {}), std::logic_error);
   EXPECT_THROW(places::finish([] {}), std::logic_error);
