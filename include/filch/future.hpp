@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -136,6 +137,19 @@ class future_state : public future_base {
   std::exception_ptr error_;
 };
 
+/// Can a T be copied? Containers claim it even where their elements cannot be.
+template <class T>
+inline constexpr bool copyable = std::copy_constructible<T>;
+template <std::ranges::input_range T>
+  requires(!std::same_as<std::ranges::range_value_t<T>, T>)
+inline constexpr bool copyable<T> = std::copy_constructible<T> && copyable<std::ranges::range_value_t<T>>;
+template <class T>
+inline constexpr bool copyable<std::optional<T>> = copyable<T>;
+template <class T, class U>
+inline constexpr bool copyable<std::pair<T, U>> = copyable<std::remove_const_t<T>> && copyable<U>;
+template <class... Ts>
+inline constexpr bool copyable<std::tuple<Ts...>> = (copyable<Ts> && ...);
+
 /// What calling F gives, as a value of a future.
 template <class F, class... Args>
 using future_value = std::conditional_t<std::is_void_v<std::invoke_result_t<F, Args...>>, unit,
@@ -254,11 +268,12 @@ class future {
   void wait() const { detail::wait_until_ready(*state_); }
   /// Waits for the value, which lasts as long as a copy of the future. Of a temporary future, as in pool.submit(f).get() or
   /// std::move(f).get(): a copy of the value; or, if it cannot be copied, the value itself, which is moved out. No other
-  /// thread may use it then, and whoever asks for it later gets std::logic_error.
+  /// thread may use it then, and whoever asks for it later gets std::logic_error. Containers of what cannot be copied are
+  /// moved; a class of your own that has such a member has to delete its copy constructor.
   /// @throws what the task that makes it threw, or put_error() was given; and as wait().
   [[nodiscard]] const T& get() const& { return state_->get(); }
   [[nodiscard]] T get() && {
-    if constexpr (std::copy_constructible<T>) {
+    if constexpr (detail::copyable<T>) {
       return state_->get();
     } else {
       return state_->take();

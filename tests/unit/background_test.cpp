@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -377,6 +378,34 @@ TEST(future, of_a_value_that_cannot_be_copied_gives_it_away_at_its_end) {
   EXPECT_EQ(*std::move(kept).get(), 4);
   EXPECT_THROW(static_cast<void>(copy.get()), std::logic_error);
   EXPECT_THROW(static_cast<void>(copy.then([](const std::unique_ptr<int>& i) { return *i; }).get()), std::logic_error);
+}
+
+TEST(future, of_a_container_of_what_cannot_be_copied_gives_it_away_as_well) {
+  scheduler pool({.workers = 2});
+  using only = std::unique_ptr<int>;
+  const auto four = [] { return std::make_unique<int>(4); };
+  const std::vector<only> many = pool.submit([&] {
+                                       std::vector<only> made(2);
+                                       made[1] = four();
+                                       return made;
+                                     })
+                                     .get();
+  EXPECT_EQ(*many.at(1), 4);
+  std::map<int, only> found = pool.submit([&] {
+                                    std::map<int, only> made;
+                                    made[3] = four();
+                                    return made;
+                                  })
+                                  .get();
+  EXPECT_EQ(*found[3], 4);
+  auto [some, none] =
+      pool.submit([&] { return std::pair(std::vector<std::vector<only>>(2), std::optional<only>()); }).get();
+  EXPECT_EQ(some.size(), 2);
+  EXPECT_FALSE(none.has_value());
+  // What can be copied stays where it is.
+  future<std::vector<std::string>> kept = pool.submit([] { return std::vector<std::string>{"a", "b"}; });
+  const future<std::vector<std::string>> copy = kept;
+  EXPECT_EQ(std::move(kept).get(), copy.get());
 }
 
 TEST(future, threads_outside_wait_for_promises) {
