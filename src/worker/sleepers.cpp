@@ -1,6 +1,7 @@
 #include "worker/sleepers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "platform/clock.hpp"
 #include "worker/interrupter.hpp"
@@ -21,7 +22,7 @@ void sleepers::end_search(worker& w, const worker* look_at) noexcept {
   marks_[w.number].store(idle_mark::none, std::memory_order_seq_cst);
   if (!somebody_sleeps() || somebody_searches(w.number)) return;
   // Anybody: it may be a detached task that the searcher was expected to find.
-  wake_any(1, w.number, look_at, takers::anybody);
+  wake_any(1, &w, look_at, takers::anybody);
 }
 
 void sleepers::lose_track(worker& w) noexcept {
@@ -29,8 +30,7 @@ void sleepers::lose_track(worker& w) noexcept {
 }
 
 void sleepers::announce(worker& w) noexcept {
-  // [SL16] seq_cst: before the last look for work, as [SL3]; pairs with [SL17].
-  announced_.fetch_add(1, std::memory_order_seq_cst);
+  announced_.add(w.number);
   // Its word before its mark: who sees neither a searcher nor work must find somebody to wake. relaxed: released by [SL3].
   w.sleep.state.store(sleep_state::asleep, std::memory_order_relaxed);
   static_cast<void>(w.search.forget());
@@ -49,8 +49,8 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
     return false;
   }
   const idle_mark mark = look_at != nullptr ? idle_mark::sent : idle_mark::searching;
-  marks_[w.number].store(mark, std::memory_order_relaxed);    // [SL0]
-  announced_.fetch_sub(1, std::memory_order_relaxed);         // [SL0]
+  marks_[w.number].store(mark, std::memory_order_relaxed);  // [SL0]
+  announced_.remove(w.number);
   w.sleep.look_at.store(look_at, std::memory_order_relaxed);  // published by [SL13]
   // [SL13] release: its mark comes first, which is the worker's again then; pairs with [SL8]. No exploration catches this: as [AT5].
   w.sleep.state.store(sleep_state::awake, std::memory_order_release);
@@ -87,11 +87,13 @@ bool sleepers::park(worker& w, std::int64_t deadline_ns) noexcept {
   return true;
 }
 
-bool sleepers::wake_any(unsigned most, std::uint32_t from, const worker* look_at, takers who) noexcept {
+bool sleepers::wake_any(unsigned most, worker* by, const worker* look_at, takers who) noexcept {
   unsigned woken = 0;
   const std::uint32_t n = team_.size();
-  for (std::uint32_t i = 0; i < n && woken < most; ++i) {
-    const std::uint32_t number = (from + i) % n;
+  std::uint32_t from = by != nullptr ? by->number : 0;
+  bool may_go_on_elsewhere = by != nullptr && !by->interrupt.handling;  // its handler leaves its random numbers alone
+  for (std::uint32_t left = n; left != 0 && woken < most; --left) {
+    const std::uint32_t number = (from + n - left) % n;
     // [SL1] seq_cst: as there; whose mark is not seen announces later.
     if (marks_[number].load(std::memory_order_seq_cst) != idle_mark::asleep) continue;
     worker& w = team_[number];
@@ -99,22 +101,23 @@ bool sleepers::wake_any(unsigned most, std::uint32_t from, const worker* look_at
     if (claim(w, look_at)) {
       w.parker.unpark();
       ++woken;
+    } else if (std::exchange(may_go_on_elsewhere, false)) {
+      // Another waker was faster, and would meet this one at each further sleeper. All of them once more.
+      from = static_cast<std::uint32_t>(((by->random() >> 32) * n) >> 32);
+      left = n + 1;
     }
   }
   return woken != 0;
 }
 
-bool sleepers::somebody_sleeps() const noexcept {
-  // [SL17] seq_cst: after the offer, or the end of the own search [SL5], in the one total order; pairs with [SL16].
-  return announced_.load(std::memory_order_seq_cst) != 0;
-}
+bool sleepers::somebody_sleeps() const noexcept { return announced_.any(team_.size()); }
 
 bool sleepers::somebody_searches(std::uint32_t near) const noexcept {
   return marks_.count(team_.size(), 1, near, &is_search) != 0;
 }
 
 void sleepers::offered() noexcept {
-  if (somebody_sleeps() && !somebody_searches(0)) wake_any(1, 0, nullptr, takers::anybody);
+  if (somebody_sleeps() && !somebody_searches(0)) wake_any(1, nullptr, nullptr, takers::anybody);
 }
 
 void sleepers::offered(worker& by, unsigned parts, takers who) noexcept {
@@ -126,7 +129,7 @@ void sleepers::offered(worker& by, unsigned parts, takers who) noexcept {
     const bool all_come = who == takers::anybody || by.common.policy.steals_anywhere();
     const auto comes = [](idle_mark m) { return m == idle_mark::searching; };
     const std::uint32_t coming = all_come ? marks_.count(team_.size(), parts, by.number, comes) : 0;
-    if (coming >= parts || wake_any(parts - coming, by.number, &by, who)) return;
+    if (coming >= parts || wake_any(parts - coming, &by, &by, who)) return;
   } else if (!somebody_waits || somebody_searches(by.number)) {
     return;  // most offers end here; or a searcher will find it
   }
@@ -157,13 +160,10 @@ std::uint32_t sleepers::idle() const noexcept {
 
 std::uint32_t sleepers::about_idle(const worker& near) const noexcept {
   // Sleepers are woken in the order of their numbers: the neighbours' marks do not say how many are left.
-  // [SL10] relaxed: a hint.
-  return announced_.load(std::memory_order_relaxed) + marks_.estimate(team_.size(), near.number);
+  return announced_.about(team_.size()) + marks_.estimate(team_.size(), near.number);
 }
 
-bool sleepers::all_but_one() const noexcept {
-  return announced_.load(std::memory_order_relaxed) + 1 >= team_.size();  // [SL10]
-}
+bool sleepers::all_but_one() const noexcept { return announced_.about(team_.size()) + 1 >= team_.size(); }
 
 void sleepers::begin_warm() noexcept {
   warm_.fetch_add(1, std::memory_order_seq_cst);  // [KW1] before the look for sleepers

@@ -10,6 +10,7 @@
 #include <filch/platform/memory.hpp>
 
 #include "worker/idle_marks.hpp"
+#include "worker/sleeper_counts.hpp"
 
 namespace filch::detail {
 
@@ -85,19 +86,19 @@ class sleepers {
   void end_wait() noexcept { waiting_.fetch_sub(1, std::memory_order_relaxed); }    // a late wake-up does no harm
 
  private:
-  /// Wakes that many sleepers, or all, from that number on; they look at that worker first. False: there was none that may
-  /// take something there.
-  bool wake_any(unsigned most, std::uint32_t from, const worker* look_at, takers who) noexcept;
+  /// Wakes that many sleepers, or all, the next after the waking worker first, if that is one; they look at that other worker
+  /// first. False: there was none that may take something there.
+  bool wake_any(unsigned most, worker* by, const worker* look_at, takers who) noexcept;
   [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
 
   [[nodiscard]] bool somebody_searches(std::uint32_t near) const noexcept;
 
   team& team_;
   idle_marks marks_;
-  // What each offer looks at, and changes only where somebody sleeps.
-  alignas(64) platform::atomic<std::uint32_t> announced_{0};  ///< idle workers that sleep or are about to
-  platform::atomic<std::uint32_t> waiting_{0};                ///< parked waiters
-  platform::atomic<std::uint32_t> warm_{0};                   ///< so many want nobody to sleep
+  sleeper_counts announced_;  ///< idle workers that sleep or are about to
+  // Each on a line of its own: many look at them, and what changes is often but one.
+  alignas(64) platform::atomic<std::uint32_t> waiting_{0};  ///< parked waiters
+  alignas(64) platform::atomic<std::uint32_t> warm_{0};     ///< so many want nobody to sleep
 };
 
 }  // namespace filch::detail
