@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <mutex>
 
-#include <platform/mapping.hpp>
 #include <sys/mman.h>
 
 #include "platform/reserve.hpp"
