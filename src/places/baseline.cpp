@@ -23,6 +23,7 @@ void baseline::refused(int by) {
   ++at_.counted.messages;
   ++at_.counted.failed_steals;
   state_ = state::calm;
+  search_.end();  // the whole of it begins anew, with as many draws
 }
 
 void baseline::serve() {

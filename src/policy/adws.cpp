@@ -33,7 +33,10 @@ void adws::begin_root(worker& w) noexcept {
 void adws::answer(worker& w) noexcept {
   // A search is short, and ends before anything else is given.
   if (w.diverts) return w.note_nothing();
+  // One in each answer: who told all of them at once would keep its own work waiting for that.
+  static_cast<void>(tell_next(w));
   lace::answer(w);
+  if (w.telling.range) w.raise();
 }
 
 bool adws::may_take(const steal_range& in, const worker& thief, const worker& victim) noexcept {
@@ -95,7 +98,7 @@ bool adws::work_visible(worker& w) noexcept {
   const std::uint32_t begin = in->is_root() ? 0 : in->right();
   const std::uint32_t end = in->is_root() ? w.common.team.size() : in->left() + 1;
   // [SR3] seq_cst: before the last look, so that an offer which it overlooks finds this.
-  w.reach.store(begin * one_worker + (in->is_root() ? one_worker - 1 : end), std::memory_order_seq_cst);
+  w.reach.store(in->is_root() ? reach_of_all : begin * one_worker + end, std::memory_order_seq_cst);
   for (std::uint32_t i = begin; i < end; ++i) {
     worker& victim = w.common.team[i];
     if (&victim == &w) continue;

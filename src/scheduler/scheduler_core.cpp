@@ -288,6 +288,11 @@ void scheduler_core::begin_thread(worker& w) noexcept {
     idle_wait waiting(*this, w, stopping_);
     wait_until_over(waiting, w.common.spin_ns);
   }
+  {
+    // Tasks may run for long after that, and nobody is to rely on a search that has ended.
+    const busy_section here(w);
+    sleepers_.end_search(w);
+  }
   if (chosen_.on_stop) chosen_.on_stop(w.number);
 }
 

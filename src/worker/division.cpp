@@ -60,6 +60,9 @@ task_path next_child(task_path& of) noexcept {
 
 namespace {
 
+/// So many workers are told of a steal range before the one that has activated it goes on with its own work.
+constexpr unsigned told_at_once = 2;
+
 /// What a worker runs of what it was given.
 run_result run_given(task& t, run_by /*who*/) {
   given_task& g = *static_cast<piece&>(t).given.load();
@@ -395,7 +398,7 @@ division::~division() {
       activate_all(w, *w.steals.get());
       break;
     case steals_by::around:
-      w.steals.get()->begin_phase(false);
+      w.steals.get()->begin_phase();
       break;
   }
   enter_place(w, whole_);
@@ -436,8 +439,10 @@ void division::enter(const task_place& place) noexcept {
   enter_place(w, place);
   // It is through with its share of the search: who is in its steal range may take tasks from each other.
   if (steal_range* const r = w.steals.get(); r != nullptr && !w.diverts) activate(w, *r, r->now(), family_);
-  // It has something else to do than to tell them.
-  if (place.is_known()) tell_rest(w);
+  // A few of them now; and the others when it answers, since this worker's own work waits meanwhile.
+  for (unsigned told = 0; told < told_at_once && tell_next(w); ++told) {
+  }
+  if (w.telling.range) w.raise();
 }
 
 void division::enter_rest() noexcept {
@@ -513,13 +518,12 @@ void activate(worker& w, steal_range& r, steal_range::phase since, const void* f
 }
 
 void activate_all(worker& w, steal_range& r) noexcept {
-  r.begin_phase(true);
-  static_cast<void>(r.now());  // [SR4] before the looks below
+  r.begin_active_phase();
   for (std::uint32_t i = 0; i < w.common.team.size() && w.common.sleepers.somebody_sleeps(); ++i) {
     worker& other = w.common.team[i];
-    // [SR3] seq_cst: after [SR4]; who found no active range before it fell asleep has said so. No exploration catches
-    // this: as where it says so.
-    if (&other != &w && other.reach.load(std::memory_order_seq_cst) == 0) w.common.sleepers.deliver(other);
+    // [SR3] seq_cst: after [SR4]; who found another range active, or none, before it fell asleep has said so. No exploration
+    // catches this: as where it says so.
+    if (&other != &w && other.reach.load(std::memory_order_seq_cst) != reach_of_all) w.common.sleepers.deliver(other);
   }
 }
 

@@ -17,16 +17,21 @@ void sleepers::begin_search(const worker& w) noexcept {
 }
 
 void sleepers::end_search(worker& w, const worker* look_at) noexcept {
-  static_cast<void>(w.search.forget());
+  const worker* const sent_to = w.search.forget();
   // [SL5] seq_cst: before the looks at who sleeps and who searches still; pairs with itself, of another one.
   marks_[w.number].store(idle_mark::none, std::memory_order_seq_cst);
-  if (!somebody_sleeps() || somebody_searches(w.number)) return;
+  if (!somebody_sleeps()) return;
+  // What it was woken for may be there still, and who searches may have no right to it.
+  if (sent_to != nullptr && sent_to != look_at && !w.common.policy.steals_anywhere()) {
+    static_cast<void>(wake_any(1, &w, sent_to, takers::thieves));
+  }
+  if (somebody_searches(w.number)) return;
   // Anybody: it may be a detached task that the searcher was expected to find.
   wake_any(1, &w, look_at, takers::anybody);
 }
 
 void sleepers::lose_track(worker& w) noexcept {
-  if (w.search.forget()) begin_search(w);
+  if (w.search.forget() != nullptr) begin_search(w);
 }
 
 void sleepers::announce(worker& w) noexcept {

@@ -24,7 +24,7 @@ class steal_range_ref;
 class steal_range {
  public:
   /// Of a scheduler as a whole: active unless its own caller's root searches.
-  explicit steal_range(worker_range of) noexcept : steal_range(of, nullptr) { begin_phase(true); }
+  explicit steal_range(worker_range of) noexcept : steal_range(of, nullptr) { begin_active_phase(); }
   /// Takes over the caller's reference to the one around it. Null: there is no memory.
   [[nodiscard]] static steal_range* make(worker_range of, steal_range_ref& around) noexcept;
   steal_range(const steal_range&) = delete;
@@ -39,28 +39,35 @@ class steal_range {
 
   /// A number for each time that it is not active, or is.
   enum class phase : std::uint64_t {};
-  // [SR4] seq_cst: in the last look before a sleep, after its announcement ([SL14]); and by whoever has activated it, before
-  // it looks who is asleep ([SL15]). One of the two sees the other.
+  // [SR4] seq_cst: in the last look before a sleep, after its announcement ([SL14]). Whoever has activated it looks who is asleep
+  // afterwards ([SL15]). One of the two sees the other.
   [[nodiscard]] phase now() const noexcept { return phase{phase_.load(std::memory_order_seq_cst)}; }
   [[nodiscard]] static bool is_active(phase p) noexcept { return static_cast<std::uint64_t>(p) % 2 != 0; }
   [[nodiscard]] bool is_active() const noexcept { return is_active(now()); }
   /// It becomes active, unless it is, or has ended since that phase. Was it this call?
   bool activate(phase since) noexcept {
     auto before = static_cast<std::uint64_t>(since);
+    // [SR4] seq_cst: as there.
     return !is_active(since) &&
-           phase_.compare_exchange_strong(before, before + 1, std::memory_order_relaxed, std::memory_order_relaxed);
+           phase_.compare_exchange_strong(before, before + 1, std::memory_order_seq_cst, std::memory_order_relaxed);
   }
   /// The owner: a construct begins or ends. Many look at the phase, so this waits for none of them.
-  void begin_phase(bool active) noexcept {
+  void begin_phase() noexcept {
     latest_ += 2;
-    phase_.store(latest_ + (active ? 1 : 0), std::memory_order_relaxed);
+    phase_.store(latest_, std::memory_order_relaxed);
+  }
+  /// The same, and it is active at once.
+  void begin_active_phase() noexcept {
+    latest_ += 2;
+    // [SR4] seq_cst: as activate()'s.
+    phase_.store(latest_ + 1, std::memory_order_seq_cst);
   }
   /// The same, and it is not active from now on. Was it?
   bool deactivate() noexcept {
     // Nobody else ends a phase in which it is active. Who activates it just now is overlooked: then it is active again when
     // the next worker is through with its share.
     const bool was_active = is_active(phase{phase_.load(std::memory_order_relaxed)});
-    begin_phase(false);
+    begin_phase();
     return was_active;
   }
   /// The outermost active one of this and those around it; null: none is.
@@ -144,7 +151,7 @@ class steal_place {
   bool begin(worker_range of) noexcept;
   /// It ends: the current one is that around it.
   void end() noexcept {
-    current_->begin_phase(false);
+    current_->begin_phase();
     current_ = &current_->around();
   }
   /// The worker has nothing else to do.

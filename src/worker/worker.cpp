@@ -227,7 +227,11 @@ bool worker::run_given(worker& of) noexcept {
 // then is not listed, and helped by nobody.
 bool worker::run_given_in_wait() noexcept {
   const outside_of_construct here(*this);
-  return run_given(*this, [](const worker& /*giver*/) {});
+  // What it has made before is as local afterwards as it was.
+  const bool ran_migrated = runs_migrated.load(std::memory_order_relaxed);
+  const bool ran = run_given(*this, [](const worker& /*giver*/) {});
+  runs_migrated.store(ran_migrated, std::memory_order_relaxed);
+  return ran;
 }
 
 void worker::begin_detached(const group_rest& group) noexcept {

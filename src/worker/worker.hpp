@@ -114,8 +114,8 @@ class search_part {
   /// So many victims have been chosen in vain before this one.
   [[nodiscard]] std::uint32_t next_attempt() noexcept { return attempts_++; }
   void succeeded() noexcept { attempts_ = 0; }
-  /// False: it had none.
-  bool forget() noexcept { return std::exchange(hint_, nullptr) != nullptr; }
+  /// Where it was to search; null: anywhere.
+  const worker* forget() noexcept { return std::exchange(hint_, nullptr); }
 
  private:
   /// Long enough for the hint's worker to share what it has taken; short beside a search at random among hundreds.
@@ -332,7 +332,8 @@ class worker : public worker_core {
   division* divided = nullptr;  ///< owner: the innermost construct that it divides
   // What idle workers look at, apart from what changes more often.
   alignas(64) platform::atomic<bool> runs_migrated{false};  ///< a hint, any thread: what it runs was given for itself
-  platform::atomic<std::uint64_t> reach{0};   ///< any thread: whom it may take from, since it looked for the last time
+  /// Any thread: whom it may take from, since it looked for the last time (policy/adws.cpp).
+  platform::atomic<std::uint64_t> reach{0};
   alignas(64) counters counted;               ///< any thread may read
   search_part search;                         ///< owner
   platform::local<bool> attached{false};      ///< seat, guest: a thread takes part; for who looks from outside

@@ -10,6 +10,9 @@ namespace filch::detail {
 
 inline constexpr std::uint64_t one_worker = std::uint64_t{1} << 32;
 
+/// Whom a worker may take from, as `worker::reach` says it, if that is anybody.
+inline constexpr std::uint64_t reach_of_all = one_worker - 1;
+
 /// Which worker's part of the line is that in?
 [[nodiscard]] constexpr std::uint64_t worker_at(std::uint64_t place) noexcept { return place / one_worker; }
 

@@ -126,6 +126,34 @@ TEST(litmus, store_buffering) {
   EXPECT_THAT(store_buffering(release, seq_cst), Contains("00"));
 }
 
+// As store buffering, but each thread reads its own store before it looks at the other's.
+outcomes store_buffering_with_own_load(std::memory_order store, std::memory_order own_load) {
+  return outcomes_of([=] {
+    atomic<int> x{0};
+    atomic<int> y{0};
+    int a = 0;
+    int b = 0;
+    in_parallel({[&] {
+                   x.store(1, store);
+                   static_cast<void>(x.load(own_load));
+                   a = y.load(seq_cst);
+                 },
+                 [&] {
+                   y.store(1, store);
+                   static_cast<void>(y.load(own_load));
+                   b = x.load(seq_cst);
+                 }});
+    return text({a, b});
+  });
+}
+
+TEST(litmus, reading_what_one_has_stored_is_no_fence) {
+  // Seen on x86, which hands the thread its own store before anybody else (LWG 3941).
+  EXPECT_THAT(store_buffering_with_own_load(relaxed, seq_cst), Contains("00"));
+  EXPECT_THAT(store_buffering_with_own_load(release, seq_cst), Contains("00"));
+  EXPECT_THAT(store_buffering_with_own_load(seq_cst, seq_cst), Not(Contains("00")));
+}
+
 outcomes message_passing(std::memory_order store, std::memory_order load) {
   return outcomes_of([=] {
     atomic<int> data{0};

@@ -115,7 +115,8 @@ std::size_t memory_model::oldest_readable(std::uint32_t thread, const object& o,
 void memory_model::finish_read(std::uint32_t thread, object& o, std::size_t position, std::memory_order order) {
   const message& m = o.history[position];
   if (acquires(order) && m.releases) merge(clocks_[thread], m.released);
-  if (ordered(order)) o.ordered = std::max(o.ordered, m.at);
+  // Not of what the thread itself has stored by a weaker operation: it may read that before anybody else can.
+  if (ordered(order) && m.weakly_by != thread) o.ordered = std::max(o.ordered, m.at);
   remember(thread, o, m.at);
 }
 
@@ -136,6 +137,7 @@ void memory_model::insert(std::uint32_t thread, object& o, std::size_t position,
     merge(m.released, read->released);
     m.releases = true;
   }
+  if (read == nullptr && !ordered(order)) m.weakly_by = thread;
   const bool last = position == o.history.size();
   const place before = o.history[position - 1].at;
   m.at = last ? before + gap : before + (o.history[position].at - before) / 2;

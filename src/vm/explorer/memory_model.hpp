@@ -99,6 +99,7 @@ class memory_model {
     bool modified;  ///< a read-modify-write has read it, and stands right behind it
     bool releases;
     clock released;
+    std::uint32_t weakly_by = most_threads;  ///< if a plain store that is not sequentially consistent: of that thread
   };
   /// Up to which store of an object a thread's past reached at an event of that thread.
   struct memory {
