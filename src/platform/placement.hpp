@@ -72,6 +72,10 @@ struct hardware_thread {
 /// The platform seam: places for the workers of a scheduler, on the hardware threads that the process may use.
 [[nodiscard]] std::vector<worker_place> places_of_workers(int workers, pinning way);
 
+/// The platform seam: the number of the socket, or memory node, where the calling thread is now, which is that worker's. Of
+/// one that is not bound it may be another one at any time.
+[[nodiscard]] std::uint32_t socket_of_thread(const worker_place& of) noexcept;
+
 /// The platform seam: the place of a guest of such a scheduler.
 [[nodiscard]] worker_place place_of_guest(pinning way);
 

@@ -10,8 +10,8 @@
 // takes the last one on offer asks for the next; and an owner that answers late offers all that it pushes, and takes
 // back one by one, until it has answered fast a number of times.
 //
-// Loops: whoever asks gets half of the oldest loop, if that is older than all private tasks. With that, and with safe
-// waits, this is the policy `standard`.
+// Loops: whoever asks gets half of the oldest loop, if that is older than all private tasks. With that, with safe
+// waits, and with victims of the same socket first, this is the policy `standard`.
 #pragma once
 
 #include <cstdint>

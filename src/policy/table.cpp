@@ -15,6 +15,7 @@
 #include "policy/sender.hpp"
 #include "policy/serial.hpp"
 #include "victim/hierarchical_victim.hpp"
+#include "victim/near_victim.hpp"
 
 namespace filch::detail {
 namespace {
@@ -53,10 +54,12 @@ std::unique_ptr<policy> make_receiver(policy_parts p) {
 const std::vector<policy_row>& policy_table() {
   static const std::vector<policy_row> table{
       {.name = "standard",
-       .summary = "the default: work is offered when somebody asks, the oldest first",
+       .summary = "the default: work is offered when somebody asks, the oldest first, and sought close by first",
        .loops = all(),
        .options = {"steal_half", "interrupt_after_ns"},
-       .make = &make_lace},
+       .make = [](policy_parts p) -> std::unique_ptr<policy> {
+         return std::make_unique<lace>(std::make_unique<near_victim>(), std::move(p.join), p.steal_half);
+       }},
       {.name = "lace",
        .summary = "split deque in the task stack (Lace, 2014)",
        .loops = all(),

@@ -224,6 +224,7 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
 
 worker& scheduler_core::attach() {
   worker& w = find_seat();
+  w.note_socket();
   if (ticker_ != nullptr) ticker_->enter();
   return w;
 }

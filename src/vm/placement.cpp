@@ -19,6 +19,11 @@ std::vector<worker_place> places_of_workers(int workers, pinning way) {
   return places;
 }
 
+// Threads stay where the world puts them.
+std::uint32_t socket_of_thread(const worker_place& of) noexcept {
+  return of.groups[static_cast<std::size_t>(group_level::socket)];
+}
+
 worker_place place_of_guest(pinning /*way*/) { return {.groups = {no_group, no_group, no_group}}; }
 
 }  // namespace filch::platform

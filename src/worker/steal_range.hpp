@@ -40,7 +40,8 @@ class steal_range {
   /// A number for each time that it is not active, or is.
   enum class phase : std::uint64_t {};
   // [SR4] seq_cst: in the last look before a sleep, after its announcement ([SL14]). Whoever has activated it looks who is asleep
-  // afterwards ([SL15]). One of the two sees the other.
+  // afterwards ([SL15]). One of the two sees the other. No exploration catches this: after its last pause, a few steps before it
+  // announces, the sleeper is shown everything.
   [[nodiscard]] phase now() const noexcept { return phase{phase_.load(std::memory_order_seq_cst)}; }
   [[nodiscard]] static bool is_active(phase p) noexcept { return static_cast<std::uint64_t>(p) % 2 != 0; }
   [[nodiscard]] bool is_active() const noexcept { return is_active(now()); }

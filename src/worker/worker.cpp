@@ -54,7 +54,8 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
       activations(slots_in(stack_bytes)),
       detached(own_number),
       seed_(platform::random_seed(own_number)),
-      location(own_place) {
+      location(own_place),
+      socket(own_place.groups[static_cast<std::size_t>(platform::group_level::socket)]) {
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<slot*>(stack_.data());
   groups.runs = static_cast<group_run*>(run_memory_.data());

@@ -260,6 +260,12 @@ class worker : public worker_core {
     if (const std::int64_t now = trace.begin()) trace.end(name, now - lasted_ns, 0);
   }
 
+  /// The worker's thread: says in which socket it is now.
+  void note_socket() noexcept {
+    const std::uint32_t here = platform::socket_of_thread(location);
+    if (socket.load(std::memory_order_relaxed) != here) socket.store(here, std::memory_order_relaxed);
+  }
+
   /// Random bits for victim selection.
   std::uint64_t random() noexcept {
     seed_ ^= seed_ << 13;
@@ -376,7 +382,8 @@ class worker : public worker_core {
 
  public:
   // At the end: constant, looked at by thieves that find nothing, and on no line that the rest is arranged by.
-  const platform::worker_place location;  ///< any thread: which other workers are near
+  const platform::worker_place location;   ///< any thread: which other workers are near
+  platform::atomic<std::uint32_t> socket;  ///< a hint, any thread: where its thread was when it began to search
 };
 
 /// What the worker does meanwhile has nothing to do with the construct that it is in.

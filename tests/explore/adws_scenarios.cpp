@@ -188,9 +188,9 @@ void explore_told(const options& chosen) {
 /// The root's construct ends while the other worker, which was through with it, falls asleep: it takes what comes next.
 void explore_end(const options& chosen) {
   scheduler pool(chosen);
-  pool.run([] {
-    task_group g(2);
-    g.run([] {}, 1);
+  pool.run([&] {
+    task_group g(chosen.workers);
+    for (int i = 1; i < chosen.workers; ++i) g.run([] {}, 1);
     g.wait();
     platform::atomic<int> begun{0};
     std::vector<int> roots(2);
@@ -271,6 +271,8 @@ void add_adws(scenario_list& to) {
       [=] { explore_told(with(4, "adws")); });
   add("adws_end", "the root's construct ends while a worker that was through with it falls asleep",
       [=] { explore_end(with(2, "adws")); });
+  add("adws_end_3", "the same where another one of them is yet to be told of the range",
+      [=] { explore_end(with(3, "adws")); });
 }
 
 }  // namespace filch::explore

@@ -1,4 +1,4 @@
-// Whom thieves of policy `hierarchical` ask: those of their own socket first, and then everybody.
+// Whom thieves of policies `standard` and `hierarchical` ask: those of their own socket first, and then everybody.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -51,13 +51,14 @@ theft_count thefts_of(const std::string& policy) {
   return found;
 }
 
-TEST(hierarchical, asks_its_own_socket_first) {
-  const theft_count random = thefts_of("lace");
-  const theft_count hierarchical = thefts_of("hierarchical");
+TEST(near_victims, are_asked_first) {
   // Of 31 others 7 are in the same socket.
-  EXPECT_LT(random.near_share(), 0.35);
-  EXPECT_GT(hierarchical.near_share(), 0.6);
-  for (const bool socket : hierarchical.took_part) EXPECT_TRUE(socket);
+  EXPECT_LT(thefts_of("lace").near_share(), 0.35);
+  for (const char* const policy : {"hierarchical", "standard"}) {
+    const theft_count near = thefts_of(policy);
+    EXPECT_GT(near.near_share(), 0.6) << policy;
+    for (const bool socket : near.took_part) EXPECT_TRUE(socket) << policy;
+  }
 }
 
 }  // namespace
