@@ -101,7 +101,8 @@ class FILCH_API scheduler {
   ///         loop or pinning (the message names the value and the remedy); std::system_error when the system has no threads left,
   ///         std::bad_alloc when it has no memory. If the number of workers is not said, fewer are tried first.
   explicit scheduler(const options& chosen = {});
-  /// Runs what was submitted and has not begun, then stops and joins all threads.
+  /// Runs what was submitted and has not begun, then stops and joins all threads. Not if a task of this scheduler calls it, as
+  /// exit() in a task of a static one does: then it waits for nothing, and all lasts until the process ends.
   ~scheduler();
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
@@ -154,7 +155,7 @@ class FILCH_API scheduler {
   [[nodiscard]] detail::scheduler_core& core() noexcept { return *core_; }
 
  private:
-  std::unique_ptr<detail::scheduler_core> core_;
+  detail::scheduler_core* core_ = nullptr;  ///< owned, unless a task of its own has called the destructor
 };
 
 /// Which worker a thread is.

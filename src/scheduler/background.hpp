@@ -75,6 +75,8 @@ class background {
   [[nodiscard]] future_waiter* queue(background_task& t) noexcept;
   /// A link lasts as long as anybody has it, so no other scheduler at the same address has it.
   [[nodiscard]] bool has(const background_link& link) const noexcept { return link_.get() == &link; }
+  /// Is the calling thread in a task of the scheduler?
+  [[nodiscard]] bool is_around_caller() const noexcept { return link_->around_caller() != nullptr; }
   /// No continuation comes any more.
   void close() noexcept { link_->cut(); }
   /// After close(): until those that were coming have come.

@@ -19,7 +19,7 @@ scheduler::scheduler(const options& chosen, const detail::place_hooks& place) {
   const auto may_be_fewer = [&] { return !all.workers_are_said && all.workers > 1; };
   while (core_ == nullptr) {
     try {
-      core_ = std::make_unique<detail::scheduler_core>(*this, all, place);
+      core_ = new detail::scheduler_core(*this, all, place);
     } catch (const std::system_error&) {
       if (!may_be_fewer()) throw;
       all.workers /= 2;
@@ -30,7 +30,9 @@ scheduler::scheduler(const options& chosen, const detail::place_hooks& place) {
   }
 }
 
-scheduler::~scheduler() { core_->close(); }
+scheduler::~scheduler() {
+  if (core_->close()) delete core_;
+}
 
 statistics scheduler::stats() const { return core_->stats(); }
 

@@ -178,10 +178,11 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
 
 scheduler_core::~scheduler_core() { stop(); }
 
-void scheduler_core::close() noexcept {
+bool scheduler_core::close() noexcept {
   background_.close();
   // In a child process after fork() a thread that is not there may have been in the middle of anything.
-  if (!is_of_this_process()) return;
+  if (!is_of_this_process()) return true;
+  if (background_.is_around_caller()) return false;
   background_.await_users();
   const auto drain = [this] {
     if (injected_.work_visible()) home_.run([this] { injected_.drain(static_cast<worker&>(*self)); });
@@ -191,6 +192,7 @@ void scheduler_core::close() noexcept {
     drain();
     stop();
   } while (injected_.work_visible());
+  return true;
 }
 
 // First the workers' threads: what they run may be blocked, and wait for what a spare thread runs in their place.

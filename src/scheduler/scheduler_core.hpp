@@ -36,8 +36,9 @@ class scheduler_core {
  public:
   scheduler_core(scheduler& home, configuration chosen, const place_hooks& place);
   ~scheduler_core();
-  /// Runs what is queued, and stops. Before the destructor: the tasks use the scheduler.
-  void close() noexcept;
+  /// Runs what is queued, and stops. Before the destructor: the tasks use the scheduler. False: the caller is one of them, so
+  /// nothing may end.
+  [[nodiscard]] bool close() noexcept;
   scheduler_core(const scheduler_core&) = delete;
   scheduler_core& operator=(const scheduler_core&) = delete;
 

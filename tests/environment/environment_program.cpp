@@ -103,6 +103,23 @@ void exit_in_a_task(char** /*argv*/) {
   });
 }
 
+/// The destructor of that scheduler is called by a task of it, and waits for nothing that only this task could end.
+void exit_in_a_task_of_a_static_scheduler(char** argv) {
+  static filch::scheduler pool({.workers = 2});
+  const std::string where = argv[2] != nullptr ? argv[2] : "nowhere";
+  if (where == "worker") {
+    pool.submit([] { std::exit(0); });
+    for (;;) std::this_thread::yield();
+  }
+  if (where == "waiter") pool.submit([] { std::exit(0); }).wait();
+  if (where == "run") pool.run([] { filch::fork_join([] { fib(20); }, [] { std::exit(0); }); });
+  if (where == "inner") {
+    filch::scheduler outer({.workers = 2});
+    outer.run([] { pool.submit([] { std::exit(0); }).wait(); });
+  }
+  std::exit(1);
+}
+
 /// Calls f in a child process, which has ten seconds.
 template <class F>
 void in_child(const F& f) {
@@ -318,6 +335,7 @@ int main(int argc, char** argv) {
       {"statics", statics},
       {"exit_while_tasks_run", exit_while_tasks_run},
       {"exit_in_a_task", exit_in_a_task},
+      {"exit_in_a_task_of_a_static_scheduler", exit_in_a_task_of_a_static_scheduler},
       {"quick_exit_while_tasks_run", quick_exit_while_tasks_run},
       {"fork_before_use", fork_before_use},
       {"fork_after_use", fork_after_use},
@@ -329,9 +347,9 @@ int main(int argc, char** argv) {
       {"small_stack", small_stack},
       {"traced", traced},
       {"traced_for_a_while", traced_for_a_while}};
-  const auto found = argc == 2 ? scenarios.find(argv[1]) : scenarios.end();
+  const auto found = argc == 2 || argc == 3 ? scenarios.find(argv[1]) : scenarios.end();
   if (found == scenarios.end()) {
-    static_cast<void>(std::fputs("filch_environment: say one scenario; see CMakeLists.txt\n", stderr));
+    static_cast<void>(std::fputs("filch_environment: say one scenario, and where; see CMakeLists.txt\n", stderr));
     return 2;
   }
   found->second(argv);
