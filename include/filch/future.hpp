@@ -318,8 +318,10 @@ class promise {
  public:
   promise() : state_(std::make_shared<detail::future_state<T>>()) {}
   promise(promise&& from) noexcept = default;
+  /// Ends what it promised so far, as the destructor does.
   promise& operator=(promise&& from) noexcept {
-    std::swap(state_, from.state_);
+    promise taken(std::move(from));  // which keeps the state where from is *this
+    std::swap(state_, taken.state_);
     return *this;
   }
   promise(const promise&) = delete;

@@ -416,6 +416,25 @@ TEST(future, threads_outside_wait_for_promises) {
   EXPECT_THROW(made.put(10), std::logic_error);
 }
 
+TEST(future, a_promise_that_gets_another_one_ends_at_once) {
+  promise<int> kept;
+  const future<int> first = kept.get_future();
+  promise<int> other;
+  const future<int> second = other.get_future();
+  kept = std::move(other);
+  ASSERT_TRUE(first.is_ready());
+  EXPECT_THROW(static_cast<void>(first.get()), std::logic_error);
+  EXPECT_FALSE(second.is_ready());
+
+  promise<int>& same = kept;
+  kept = std::move(same);
+  ASSERT_FALSE(second.is_ready());
+  kept.put(3);
+  EXPECT_EQ(second.get(), 3);
+  kept = promise<int>();
+  EXPECT_EQ(second.get(), 3);
+}
+
 TEST(future, many_continuations_follow_each_other) {
   for (const char* const policy : {"standard", "serial"}) {
     scheduler pool({.workers = 2, .policy = policy});
