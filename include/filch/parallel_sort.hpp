@@ -74,7 +74,8 @@ void with_order(const Compare& less, const Key& key, const Sort& sort) {
 ///              elements in some order.
 /// @param key   key(element): what is compared, each time anew; a pointer to a member will do. Unless given, elements
 ///              themselves.
-/// @throws what a comparison throws; all elements are then in the range, in some order.
+/// @throws what a comparison throws; all elements are then in the range, in some order. What moving an element throws;
+///         elements may then have any value.
 /// @par Complexity O(n log n) comparisons, also of adversarial input. No allocation.
 /// @par Thread safety any thread.
 template <detail::sortable_iterator Iterator, class Compare = std::less<>, class Key = std::identity>

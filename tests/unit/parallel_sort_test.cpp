@@ -12,6 +12,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -324,6 +325,67 @@ TEST_P(sorts, keep_all_elements_when_a_shared_partition_or_merge_throws) {
     EXPECT_TRUE(throws_at(calls, 66'003, [](long i) { return tests::counted(i); }, do_sort));
   }
   EXPECT_EQ(tests::counted::alive, 0);
+}
+
+/// From a certain move on, all of its moves throw; so does the one that puts it back.
+struct stuck {
+  static inline std::atomic<long> moves_left{std::numeric_limits<long>::max()};
+  static void move() {
+    if (--moves_left < 0) throw std::runtime_error("stuck");
+  }
+  explicit stuck(long number) : value(number) {}
+  stuck(stuck&& other) : value(other.value) { move(); }  // NOLINT(performance-noexcept-move-constructor)
+  stuck& operator=(stuck&& other) {                      // NOLINT(performance-noexcept-move-constructor)
+    move();
+    value = other.value;
+    return *this;
+  }
+  friend auto operator<=>(const stuck&, const stuck&) = default;
+  long value;
+};
+
+TEST_P(sorts, throw_what_a_move_throws) {
+  for (const std::size_t n : {2U, 10U, 100U}) {
+    std::vector<stuck> values;
+    values.reserve(n);
+    bool thrown = true;
+    for (long moves = 0; thrown; ++moves) {
+      values.clear();
+      for (std::size_t i = 0; i != n; ++i) values.emplace_back(static_cast<long>(i * 7 % n * (i % 3 == 0 ? 1 : 2)));
+      if (n == 2) std::swap(values[0].value, values[1].value);
+      stuck::moves_left = moves;
+      try {
+        sort(values.begin(), values.end());
+        thrown = false;
+      } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "stuck");
+      }
+      stuck::moves_left = std::numeric_limits<long>::max();
+    }
+    EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+  }
+}
+
+/// Sorts while another exception unwinds the stack.
+struct sorts_at_its_end {
+  ~sorts_at_its_end() {
+    stuck::moves_left = 5;
+    EXPECT_THROW(parallel_sort(values->begin(), values->end()), std::runtime_error);
+    stuck::moves_left = std::numeric_limits<long>::max();
+  }
+  std::vector<stuck>* values;
+};
+
+TEST_P(sorts, throw_what_a_move_throws_beside_another_exception) {
+  std::vector<stuck> values;
+  values.reserve(10);
+  for (long i = 0; i != 10; ++i) values.emplace_back(i * 7 % 10);
+  try {
+    const sorts_at_its_end end{&values};
+    throw 1;
+  } catch (int) {
+    EXPECT_EQ(values.size(), 10U);
+  }
 }
 
 TEST(parallel_stable_sort, throws_the_same_everywhere) {

@@ -3,9 +3,12 @@
 //
 // Unlike those of the standard library, these never lose an element, also when a comparison throws: an element that is
 // not in its range is held by a `lifted`, which puts it back. They stay inside the range whatever the comparison says.
+// Where a move throws, the elements that it was to move may have any value, and the first exception is the one that
+// arrives.
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -26,7 +29,18 @@ class lifted {
   explicit lifted(Iterator from) : value_(std::move(*from)), free_(from) {}
   lifted(const lifted&) = delete;
   lifted& operator=(const lifted&) = delete;
-  ~lifted() noexcept(std::is_nothrow_move_assignable_v<value_type>) { *free_ = std::move(value_); }
+  ~lifted() noexcept(moves_safely) {
+    if constexpr (moves_safely) {
+      *free_ = std::move(value_);
+    } else {
+      try {
+        *free_ = std::move(value_);
+      } catch (...) {
+        // Beside another exception on its way out, this one would end the process.
+        if (std::uncaught_exceptions() == outside_.exceptions) throw;
+      }
+    }
+  }
 
   [[nodiscard]] const value_type& value() const noexcept { return value_; }
   [[nodiscard]] Iterator free_place() const noexcept { return free_; }
@@ -37,8 +51,17 @@ class lifted {
   }
 
  private:
+  static constexpr bool moves_safely = std::is_nothrow_move_assignable_v<value_type>;
+
+  /// On their way already when the element was lifted.
+  struct exceptions_outside {
+    int exceptions = std::uncaught_exceptions();
+  };
+  struct nothing {};
+
   value_type value_;
   Iterator free_;
+  [[no_unique_address]] std::conditional_t<moves_safely, nothing, exceptions_outside> outside_;
 };
 
 /// Stable. O(n^2) comparisons, n - 1 where the range is sorted.
