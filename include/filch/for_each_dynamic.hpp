@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <filch/bag.hpp>
+#include <filch/detail/bit_shape.hpp>
 #include <filch/detail/shapes.hpp>
 #include <filch/work_bag.hpp>
 
@@ -14,6 +15,10 @@ namespace detail {
 
 template <std::input_iterator First, std::sentinel_for<First> Last>
 work_bag<std::iter_value_t<First>> bag_of(First first, Last last) {
+  static_assert(
+      !refers_to_bit<std::iter_value_t<First>>,
+      "filch: these items refer to elements of a std::vector<bool> that share words, which two workers must not "
+      "change at the same time. Loop over the vector itself, whose values are copied");
   work_bag<std::iter_value_t<First>> bag;
   if constexpr (std::sized_sentinel_for<Last, First>) {
     if (first != last) bag.reserve(static_cast<std::size_t>(last - first));

@@ -49,12 +49,15 @@ void run_halves(Range range, Body& body, const std::stop_token* stop) {
 
 template <class First, class Last, class Body>
 loop_status run_interval(First first, Last last, Body& body, splitting how, const std::stop_token* stop) {
-  if constexpr (std::same_as<First, bit_iterator> && std::same_as<Last, bit_iterator>) {
-    const bit_shape shape(first, last);
-    const std::uint64_t least = shape.indivisible();
-    how.grain = (std::max<std::size_t>(1, how.grain) + least - 1) / least * least;
+  if constexpr (bit_place<First>) {
+    const bit_shape shape(first, std::ranges::next(first, last));
+    how.grain = shape.grain_from(how.grain);
     return run_loop(block_of(shape, body), how, stop);
   } else {
+    static_assert(
+        !leads_to_bits<First>,
+        "filch: these iterators lead to elements of a std::vector<bool> that share words, which two workers must "
+        "not change at the same time. Loop over the vector itself, or over a constant one if they are only read");
     return with_shape(std::move(first), std::move(last),
                       [&](const auto& shape) { return run_loop(block_of(shape, body), how, stop); });
   }
@@ -62,7 +65,16 @@ loop_status run_interval(First first, Last last, Body& body, splitting how, cons
 
 template <class Range, class Body>
 loop_status run_range(const Range& range, Body& body, splitting how, const std::stop_token* stop) {
-  if constexpr (shaped_range<Range>) {
+  if constexpr (bit_range<Range>) {
+    const auto shape = bit_shape_of(range);
+    how.grain = shape.grain_from(with_grain(how, grain_of(range)).grain);
+    return run_loop(block_of(shape, body), how, stop);
+  } else if constexpr (shaped_range<Range>) {
+    static_assert(
+        !leads_to_bits<Range>,
+        "filch: this range leads to elements of a std::vector<bool> that share words, which two workers must "
+        "not change at the same time. Loop over a blocked_range of the vector's own iterators, or of constant "
+        "ones if they are only read");
     return run_loop(block_of(shape_of(range), body), with_grain(how, grain_of(range)), stop);
   } else {
     if (how.kind != loop_kind::inherited && self != &foreign_worker) static_cast<void>(checked_kind(*self, how.kind));
@@ -80,8 +92,10 @@ loop_status run_range(const Range& range, Body& body, splitting how, const std::
 /// @param first, last  bounds; an empty loop when not first < last. Any integers, also beyond 32 bits. (A negative one
 ///              beside an unsigned one of 64 bits throws std::invalid_argument.) Or iterators that can be gone through
 ///              more than once, and a sentinel: without random access (lists, maps, filters) the caller first walks from
-///              first to last, and remembers at most 8,192 of them. Elements of std::vector<bool> are changed in whole
-///              words, at most 64 of them by one worker.
+///              first to last, and remembers at most 8,192 of them. Elements of a std::vector<bool> are changed in whole
+///              words, also in reverse, and in a blocked_range of its iterators: the 64 of a word by one worker. Other
+///              iterators by which they can be changed (those of most views) do not compile. A loop over numbers that
+///              changes them has to see to it itself.
 /// @param body  anything that can be called with std::invoke, also a pointer to a member; copied at will if it is small and trivially copyable, otherwise called where it is, by several threads
 ///              at the same time.
 /// @param how   how to split the loop; by default as the scheduler says (options::loop).
@@ -110,7 +124,7 @@ template <class First, class Last, class Body>
 void parallel_for(First first, Last last, Body&& body, weights hints) {
   detail::with_shape(first, last, [&](const auto& shape) {
     const detail::weight_sums sums(shape, hints);
-    if constexpr (std::same_as<First, detail::bit_iterator>) {
+    if constexpr (detail::leads_to_bits<First>) {
       detail::run_interval(first, last, body, {}, nullptr);
     } else {
       detail::run_loop(detail::block_of(shape, body), {}, nullptr, &sums);
@@ -182,7 +196,11 @@ template <detail::shaped_range Range, class Body>
 void parallel_for(const Range& range, Body&& body, weights hints) {
   const auto shape = detail::shape_of(range);
   const detail::weight_sums sums(shape, hints);
-  detail::run_loop(detail::block_of(shape, body), {.grain = detail::grain_of(range)}, nullptr, &sums);
+  if constexpr (detail::leads_to_bits<Range>) {
+    detail::run_range(range, body, {}, nullptr);
+  } else {
+    detail::run_loop(detail::block_of(shape, body), {.grain = detail::grain_of(range)}, nullptr, &sums);
+  }
 }
 
 /// The same loops, which end early once a stop is requested: iterations that have not begun by then may be skipped.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <filch/blocked_range.hpp>
+#include <filch/detail/bit_shape.hpp>
 #include <filch/detail/on_worker.hpp>
 #include <filch/detail/scan_blocks.hpp>
 
@@ -66,10 +67,19 @@ class exclusive_elements : public scanned_elements<T, Input, Output, Operation> 
 template <class Input, class Output>
 concept scan_iterators = std::random_access_iterator<Input> && std::random_access_iterator<Output>;
 
+template <class Output>
+constexpr void check_output() {
+  static_assert(
+      !leads_to_bits<Output>,
+      "filch: elements of a std::vector<bool> share words, which two workers must not write at the same time. "
+      "Let the scan write to a std::vector<char>");
+}
+
 /// Scans with a sum to start from.
 template <class T, class Elements, class Output, class Operation>
 Output scan_from(std::uint64_t n, Output out, const T& init, const Elements& elements, const Operation& op,
                  std::size_t grain) {
+  check_output<Output>();
   if (n == 0) return out;
   const scan_blocks blocks(n, grain);
   on_worker([&] {
@@ -105,8 +115,8 @@ void list_parts(Range range, std::vector<Range>& parts) {
 /// out[i] = op(... op(op(init, first[0]), first[1]) ..., first[i]) for all i, bracketed in another way for many
 /// elements.
 ///
-/// @param out    may be `first`. Different elements are written by several threads at the same time (so not those of a
-///               std::vector<bool>).
+/// @param out    may be `first`. Different elements are written by several threads at the same time (those of a
+///               std::vector<bool> do not compile).
 /// @param op     op(T, element) and op(T, T) -> T, associative but for rounding; need not be commutative. Called by
 ///               several threads at the same time.
 /// @param init   its type T is that of the sums. It needs no default constructor.
@@ -131,6 +141,7 @@ template <class Input, class Output, class Operation = std::plus<>>
   requires detail::scan_iterators<Input, Output>
 Output parallel_inclusive_scan(Input first, Input last, Output out, const Operation& op = {}) {
   using value = std::iter_value_t<Input>;
+  detail::check_output<Output>();
   if (!(first < last)) return out;
   const auto n = static_cast<std::uint64_t>(last - first);
   const detail::inclusive_elements<value, Input, Output, Operation> elements(first, out, op);
@@ -173,6 +184,10 @@ Output parallel_exclusive_scan(Input first, Input last, Output out, const T& ini
 /// @par Thread safety any thread.
 template <splittable_range Range, class T, class Body, class Combine>
 T parallel_scan(const Range& range, const T& identity, const Body& body, const Combine& combine) {
+  static_assert(
+      !detail::leads_to_bits<Range>,
+      "filch: this range leads to elements of a std::vector<bool> that share words, which two workers must not "
+      "change at the same time. Take a blocked_range of its constant iterators (cbegin, cend), or of numbers");
   if (range.empty()) return identity;
   return detail::on_worker([&]() -> T {
     if constexpr (detail::is_interval<Range>) {

@@ -1,13 +1,17 @@
 // Whatever a serial loop goes through and calls, a parallel one does: containers, views, and bodies of all kinds.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <deque>
 #include <forward_list>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <ranges>
 #include <stdexcept>
@@ -157,6 +161,101 @@ TEST_P(loop_items, bits_are_changed_in_whole_words) {
   }
   std::vector<bool> all(1000, true);
   EXPECT_EQ(pool_.run([&] { return parallel_reduce(all, 0, [](bool bit) { return bit ? 1 : 0; }); }), 1000);
+}
+
+/// Negates the bits [from, size) by each way that there is to a vector's bits. @return those that it left wrong.
+template <class Negate>
+std::vector<std::size_t> wrong_bits(std::size_t size, std::size_t from, const Negate& negate) {
+  std::vector<bool> bits(size, false);
+  negate(bits.begin() + static_cast<std::ptrdiff_t>(from), bits.end());
+  std::vector<std::size_t> wrong;
+  for (std::size_t i = 0; i != size; ++i) {
+    if (bits[i] != (i >= from)) wrong.push_back(i);
+  }
+  return wrong;
+}
+
+TEST_P(loop_items, bits_in_reverse_in_ranges_and_in_views_are_changed_in_whole_words) {
+  const auto flip = [](auto&& bit) { bit = !bit; };
+  const auto flip_part = [&](const auto& part) {
+    for (auto i = part.begin(); i != part.end(); ++i) flip(*i);
+  };
+  const std::vector<splitting> ways{{},
+                                    loop::simple{.grain = 1},
+                                    loop::dynamic{.grain = 70},
+                                    loop::fixed{},
+                                    {.grain = std::numeric_limits<std::size_t>::max()}};
+  const std::vector<double> hints(20'002);
+  pool_.run([&] {
+    for (const std::size_t size : {101, 1000, 4000, 20'001}) {
+      for (const std::size_t from : {0, 1, 63, 64, 65, 100}) {
+        const auto expect = [&](const auto& negate) {
+          EXPECT_EQ(wrong_bits(size, from, negate), std::vector<std::size_t>()) << size << ' ' << from;
+        };
+        for (const splitting& how : ways) {
+          expect([&](auto first, auto last) {
+            parallel_for(std::reverse_iterator(last), std::reverse_iterator(first), flip, how);
+          });
+          expect([&](auto first, auto last) {
+            parallel_for(std::ranges::subrange(first, last) | std::views::reverse, flip, how);
+          });
+          expect([&](auto first, auto last) {
+            parallel_for(std::ranges::subrange(first, last) | std::views::take_while(std::logical_not<>()), flip, how);
+          });
+          expect([&](auto first, auto last) { parallel_for(blocked_range(first, last, 3), flip_part, how); });
+          expect([&](auto first, auto last) {
+            parallel_for(blocked_range(std::reverse_iterator(last), std::reverse_iterator(first)), flip_part, how);
+          });
+        }
+        expect([&](auto first, auto last) {
+          parallel_for(std::reverse_iterator(last), std::reverse_iterator(first), flip, weights(hints));
+        });
+        expect([&](auto first, auto last) { parallel_for(blocked_range(first, last), flip_part, weights(hints)); });
+      }
+    }
+  });
+}
+
+TEST_P(loop_items, parts_of_a_range_of_bits_have_its_grain) {
+  std::vector<bool> bits(10'000);
+  std::mutex mutex;
+  std::vector<std::ptrdiff_t> begins;
+  std::ptrdiff_t all = 0;
+  pool_.run([&] {
+    parallel_for(blocked_range(bits.begin() + 10, bits.end(), 100), [&](const auto& part) {
+      const std::lock_guard lock(mutex);
+      begins.push_back(part.begin() - bits.begin());
+      all += part.end() - part.begin();
+      EXPECT_EQ(part.grainsize(), 100U);
+    });
+  });
+  EXPECT_EQ(all, 9990);
+  std::sort(begins.begin(), begins.end());
+  EXPECT_EQ(begins.front(), 10);
+  for (std::size_t i = 1; i != begins.size(); ++i) EXPECT_EQ(begins[i] % 128, 0);
+}
+
+TEST_P(loop_items, bits_that_are_only_read_may_come_from_any_view) {
+  std::vector<bool> bits(1000);
+  for (std::size_t i = 0; i < bits.size(); i += 3) bits[i] = true;
+  const std::vector<bool>& constant = bits;
+  const auto is_set = [](bool bit) { return bit; };
+  std::atomic<int> set = 0;
+  const auto count = [&](bool bit) { set += bit ? 1 : 0; };
+  pool_.run([&] {
+    parallel_for(constant | std::views::filter(is_set), count);
+    parallel_for(bits | std::views::transform(is_set), count);
+    parallel_for(constant.rbegin(), constant.rend(), count);
+    parallel_for(blocked_range(bits.cbegin(), bits.cend()), [&](const auto& part) {
+      for (const bool bit : part) count(bit);
+    });
+    for_each_dynamic(bits, [&](bool bit, feeder<bool>& /*more*/) { count(bit); });
+    EXPECT_EQ(parallel_reduce(bits | std::views::filter(is_set), 0, [](bool /*bit*/) { return 1; }), 334);
+    std::vector<char> sums(bits.size());
+    parallel_inclusive_scan(bits.begin(), bits.end(), sums.begin(), std::bit_xor<>(), false);
+    EXPECT_EQ(sums.back(), 0);
+  });
+  EXPECT_EQ(set, 5 * 334);
 }
 
 TEST_P(loop_items, of_a_list_the_lowest_exception_arrives) {
