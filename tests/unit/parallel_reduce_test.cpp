@@ -324,7 +324,6 @@ struct affine_map {
   friend bool operator==(const affine_map&, const affine_map&) = default;
 };
 
-// A leaf of small values is combined in rows.
 TEST(parallel_reduce, keeps_the_order_of_small_values) {
   const auto map = [](std::uint64_t i) { return affine_map{2 * i + 3, i * i + 1}; };
   const auto compose = [](affine_map first, affine_map second) {
@@ -410,6 +409,41 @@ TEST(parallel_reduce, gives_parts_of_the_grain) {
       }
     }
   });
+}
+
+/// How often values were combined, and how often with more than one iteration on the right.
+struct combinations {
+  long all = 0;
+  long of_many = 0;
+};
+/// A value of some iterations, of any size.
+template <class Padding>
+struct stretch_of {
+  int iterations;
+  Padding padding;
+};
+
+/// Reduces n iterations to a T. With one worker, as the tree is the same with any number.
+template <class Padding>
+combinations combinations_of(int n, std::size_t grain) {
+  using value = stretch_of<Padding>;
+  scheduler one({.workers = 1});
+  combinations made;
+  const auto combine = [&](const value& a, const value& b) {
+    ++made.all;
+    if (b.iterations > 1) ++made.of_many;
+    return value{a.iterations + b.iterations, {}};
+  };
+  const value sum =
+      one.run([&] { return parallel_reduce(0, n, value{}, [](int /*i*/) { return value{1, {}}; }, combine, grain); });
+  EXPECT_EQ(sum.iterations, n);
+  return made;
+}
+TEST(parallel_reduce, combines_classes_from_left_to_right_within_a_leaf) {
+  // The last one is that with the initial value.
+  EXPECT_EQ(combinations_of<char>(1000, 1000).of_many, 1);
+  EXPECT_EQ(combinations_of<double>(1000, 1000).of_many, 1);
+  EXPECT_EQ(combinations_of<std::string>(1000, 1000).of_many, 1);
 }
 
 TEST(parallel_reduce, gives_each_part_the_identity_or_what_is_left_of_it) {
