@@ -28,9 +28,17 @@
 namespace filch {
 namespace detail {
 
+/// Leaves of a reduction that says no grain, at most. Each has a value of its own, which begins as a copy and is combined
+/// in the end; for a histogram, a string or a map that takes long.
+template <class T>
+inline constexpr std::uint64_t most_leaves_of =
+    std::is_trivially_copy_constructible_v<T> && sizeof(T) <= 64 ? most_leaves : 128;
+
 /// Iterations of a leaf.
-inline std::uint64_t leaf_size(std::uint64_t n, std::uint64_t grain) noexcept {
-  return grain != 0 ? grain : std::max<std::uint64_t>(1, n / most_leaves + (n % most_leaves != 0 ? 1 : 0));
+template <class T>
+std::uint64_t leaf_size(std::uint64_t n, std::uint64_t grain) noexcept {
+  constexpr std::uint64_t most = most_leaves_of<T>;
+  return grain != 0 ? grain : std::max<std::uint64_t>(1, n / most + (n % most != 0 ? 1 : 0));
 }
 
 /// Do these give the same bits in whatever order they combine values of T? Of other functions nobody knows.
@@ -223,7 +231,7 @@ template <class T, class MakeSums, class Combine>
 [[gnu::always_inline]] inline T reduce_iterations(std::uint64_t n, std::uint64_t grain, const MakeSums& make_sums,
                                                   const Combine& combine, const weight_sums* hints) {
   using sums = decltype(make_sums());
-  const std::uint64_t size = leaf_size(n, grain);
+  const std::uint64_t size = leaf_size<T>(n, grain);
   if (size == 1 && n <= most_leaves)
     return reduce_leaves<T, true>(n, [&] { return single_iterations<T, sums>{make_sums()}; }, combine, hints);
   const sums held = make_sums();
@@ -269,7 +277,7 @@ T reduce_halves(Range range, const T& identity, const Body& body, const Combine&
 /// Combines body(part, identity) of all parts of a range: body adds the values of one part to what it is given.
 ///
 /// @param range     as for parallel_for. With a blocked_range, parts have `grainsize` iterations or, without one,
-///                  1/2048 of all, rounded up.
+///                  1/2048 of all, rounded up; 1/128 if T is larger than 64 bytes, or no trivial copy.
 /// @param identity  combine(identity, x) is x. Returned for an empty range. Its type T can be moved.
 /// @param body      body(const Range&, T) -> T.
 /// @param combine   combine(T, T) -> T, associative but for rounding; called for neighbours, the left one first. Both
@@ -302,7 +310,7 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
 /// Combines `init` and value(i) for every i in [first, last), or value(*i) for iterators.
 ///
 /// @param first, last, value  as first, last and body of parallel_for.
-/// @param grain  iterations that are combined in one piece; 0: 1/2048 of all, rounded up.
+/// @param grain  iterations that are combined in one piece; 0: 1/2048 of all, rounded up (or 1/128, as above).
 /// The rest as above.
 template <class First, class Last, class T, class Value, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>

@@ -19,7 +19,7 @@ namespace filch {
 /// @param combine    combine(T, T) -> T, associative but for rounding. It need not be commutative, unlike that of
 ///                   std::transform_reduce.
 /// @param transform  its result is converted to T. Both are called by several threads at the same time.
-/// @param grain      elements that are combined one after the other; 0: 1/2048 of all, rounded up.
+/// @param grain      elements that are combined one after the other; 0: as for parallel_reduce.
 /// @throws what transform or combine throws; of several exceptions that of the leftmost element.
 /// @par Complexity n calls of each; no allocation.
 /// @par Thread safety any thread.

@@ -439,11 +439,42 @@ combinations combinations_of(int n, std::size_t grain) {
   EXPECT_EQ(sum.iterations, n);
   return made;
 }
+/// Parts that a blocked_range without a grain has.
+template <class T>
+std::size_t parts_of(std::uint64_t n) {
+  part_list parts;
+  parallel_reduce(
+      blocked_range<std::uint64_t>(0, n), T{},
+      [&](const blocked_range<std::uint64_t>& part, T none) {
+        parts.add(part.begin(), part.end());
+        return none;
+      },
+      [](T a, const T& /*b*/) { return a; });
+  EXPECT_TRUE(parts.are_all_of(0, n));
+  return parts.sorted().size();
+}
+
 TEST(parallel_reduce, combines_classes_from_left_to_right_within_a_leaf) {
   // The last one is that with the initial value.
   EXPECT_EQ(combinations_of<char>(1000, 1000).of_many, 1);
   EXPECT_EQ(combinations_of<double>(1000, 1000).of_many, 1);
   EXPECT_EQ(combinations_of<std::string>(1000, 1000).of_many, 1);
+}
+
+TEST(parallel_reduce, has_fewer_leaves_of_values_that_are_large_or_no_trivial_copies) {
+  EXPECT_EQ(combinations_of<double>(40'960, 0).of_many, 2048);
+  EXPECT_EQ(combinations_of<std::string>(40'960, 0).of_many, 128);
+  EXPECT_EQ((combinations_of<std::array<double, 8>>(40'960, 0).of_many), 128);
+  in_and_outside([] {
+    EXPECT_EQ(parts_of<double>(40'960), 2048U);
+    EXPECT_EQ((parts_of<std::pair<double, int>>(40'960)), 2048U);
+    EXPECT_EQ((parts_of<std::array<double, 8>>(40'960)), 2048U);
+    EXPECT_EQ((parts_of<std::array<double, 9>>(40'960)), 128U);
+    EXPECT_EQ((parts_of<std::array<int, 256>>(40'960)), 128U);
+    EXPECT_EQ(parts_of<std::vector<int>>(40'960), 128U);
+    EXPECT_EQ(parts_of<std::vector<int>>(100), 100U);
+    EXPECT_EQ(parts_of<std::vector<int>>(129), 65U);
+  });
 }
 
 TEST(parallel_reduce, gives_each_part_the_identity_or_what_is_left_of_it) {
