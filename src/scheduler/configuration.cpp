@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <filch/combinations.hpp>
-#include <filch/topology.hpp>
 
 #include "platform/usable.hpp"
 #include "policy/table.hpp"
@@ -65,7 +64,7 @@ int workers_of(const options& chosen, int otherwise) {
     }
   }
   if (workers != 0) return workers;
-  return otherwise != 0 ? otherwise : std::min(discover_topology().usable_workers, most_workers);
+  return otherwise != 0 ? otherwise : std::min(platform::usable_workers(), most_workers);
 }
 
 /// What the user said, or else the environment, or else the default; and where it was said, for messages.

@@ -7,10 +7,9 @@
 #include <mutex>
 #include <string>
 
-#include <filch/topology.hpp>
-
 #include "platform/clock.hpp"
 #include "platform/thread.hpp"
+#include "platform/usable.hpp"
 #include "scheduler/profile_page.hpp"
 #include "scheduler/trace_file.hpp"
 
@@ -41,7 +40,7 @@ void write_profile() noexcept {
     // Threads may have had roots at the same time.
     const std::int64_t outside_ns = std::max<std::int64_t>(0, platform::now_ns() - of.begin_ns - of.in_roots_ns);
     write_profile_page(of.path, {.program = program_invocation_short_name,
-                                 .workers = discover_topology().usable_workers,
+                                 .workers = platform::usable_workers(),
                                  .outside_ns = outside_ns,
                                  .work = of.all});
   } catch (const std::exception& error) {

@@ -25,9 +25,18 @@ std::string processor_model() {
   return "unknown";
 }
 
+/// Of that many hardware threads, with that quota, 0: none.
+int workers_on(int cpus, double quota_cpus) {
+  return quota_cpus > 0 ? std::clamp(static_cast<int>(std::ceil(quota_cpus)), 1, cpus) : cpus;
+}
+
+int count_of(const std::vector<int>& cpus) { return std::max(1, static_cast<int>(cpus.size())); }
+
 }  // namespace
 
 namespace platform {
+
+int usable_workers() { return workers_on(count_of(affinity()), cgroup_quota()); }
 
 std::vector<int> affinity() {
   std::vector<int> cpus;
@@ -57,12 +66,9 @@ topology discover_topology() {
   topology found;
   const std::vector<int> cpus = platform::affinity();
   platform::locate(cpus, found);
-  found.usable_cpus = std::max(1, static_cast<int>(cpus.size()));
+  found.usable_cpus = count_of(cpus);
   found.quota_cpus = platform::cgroup_quota();
-  found.usable_workers = found.usable_cpus;
-  if (found.quota_cpus > 0) {
-    found.usable_workers = std::clamp(static_cast<int>(std::ceil(found.quota_cpus)), 1, found.usable_cpus);
-  }
+  found.usable_workers = workers_on(found.usable_cpus, found.quota_cpus);
   std::set<int> packages;
   std::set<int> nodes;
   std::set<std::pair<int, int>> cores;

@@ -14,6 +14,10 @@ inline constexpr int most_workers = 1024;
 /// before.
 std::vector<int> affinity();
 
+/// How many workers make sense: a hardware thread of the mask each, or what the cgroup's quota leaves of them. Without a look at
+/// where they are, which takes some milliseconds.
+int usable_workers();
+
 /// Fills in where the given hardware threads are, and who said so.
 void locate(const std::vector<int>& cpus, topology& found);
 
