@@ -88,6 +88,13 @@ run_result run_given(task& t, run_by /*who*/) {
   return result;
 }
 
+/// Does the worker that is given a task run it while it waits? What no trace asks for is taken back from who waits, since it
+/// may want a lock that the waiter holds.
+bool is_for_waits(const worker& w, const task_trace* trace) noexcept {
+  if (w.common.policy.follows_traces()) return trace != nullptr && trace->is_followed();
+  return w.common.policy.waits_run_given();
+}
+
 /// Puts a record for a given task into the owner's inbox. Null: no memory.
 given_task* give_to(worker& w, worker& to, const task_place& place, const void* family) noexcept {
   piece* const record = w.pieces.get();
@@ -99,6 +106,7 @@ given_task* give_to(worker& w, worker& to, const task_place& place, const void* 
                                     .to = to,
                                     .place = place,
                                     .stays = trace != nullptr ? trace->is_strict() : !w.common.policy.takes_back(),
+                                    .in_waits = is_for_waits(w, trace),
                                     .steals = steal_range_ref(w.steals.get()),
                                     .family = family};
   if (g == nullptr) {
@@ -123,9 +131,7 @@ void deliver(given_task& g) noexcept {
     if (stand_in* const instead = g.to.blocked.in_its_place.load(std::memory_order_seq_cst)) instead->look();
   }
   // After [IB1]: one of the two sees the other.
-  if (g.to.common.policy.waits_run_given() && g.to.wait.dozing.load(std::memory_order_seq_cst)) {  // [AT4]
-    g.to.parker.unpark();
-  }
+  if (g.in_waits && g.to.wait.dozing.load(std::memory_order_seq_cst)) g.to.parker.unpark();  // [AT4]
 }
 
 /// Puts the task of a private slot into that worker's inbox. False: there is no memory.

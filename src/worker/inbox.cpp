@@ -30,14 +30,14 @@ bool given_cell::put(given_task& g) noexcept {
   return task_.compare_exchange_strong(none, address(g), std::memory_order_seq_cst, std::memory_order_relaxed);
 }
 
-given_task* given_cell::take(bool may_stay) noexcept {
+given_task* given_cell::take(given_taker by) noexcept {
   std::byte* seen = task_.load(std::memory_order_relaxed);
-  if (seen == nullptr || (!may_stay && stays(seen))) return nullptr;
+  if (!may_take(seen, by)) return nullptr;
   // [IB5] acquire: the task, from [IB1]. What was there before may have been given again meanwhile, from the same memory: it
   // is the new one then.
   if (!task_.compare_exchange_strong(seen, nullptr, std::memory_order_acquire, std::memory_order_relaxed))
     return nullptr;
-  return reinterpret_cast<given_task*>(stays(seen) ? seen - 1 : seen);
+  return reinterpret_cast<given_task*>(seen - bits_of(seen));
 }
 
 bool given_cell::take_back(given_task& g) noexcept {
@@ -47,14 +47,15 @@ bool given_cell::take_back(given_task& g) noexcept {
 }
 
 void inbox::put(given_task& g, bool alone) noexcept {
-  if (alone ? root_.put(g) : !queued_.load(std::memory_order_relaxed) && first_.put(g)) return;
+  if (alone ? root_.put(g) : queued_.load(std::memory_order_relaxed) == queued::nothing && first_.put(g)) return;
   const std::lock_guard lock(mutex_);
   g.in_queue = true;
   // What was stolen may be divided out of turn.
   g.previous = newest_;
   (newest_ != nullptr ? newest_->next : oldest_) = &g;
   newest_ = &g;
-  queued_.store(true, std::memory_order_seq_cst);  // [IB1]
+  if (g.in_waits) ++in_waits_;
+  queued_.store(in_waits_ != 0 ? queued::in_waits : queued::not_in_waits, std::memory_order_seq_cst);  // [IB1]
   note_what_is_left();
 }
 
@@ -74,35 +75,50 @@ steal_range_ref inbox::told() noexcept {
 
 void inbox::note_what_is_left() noexcept {
   shows_.store(oldest_ != nullptr && !oldest_->stays, std::memory_order_relaxed);
-  // Under the lock, as what makes it true.
-  if (oldest_ == nullptr) queued_.store(false, std::memory_order_relaxed);
+  // Under the lock, as what says that there is something.
+  if (oldest_ == nullptr) {
+    queued_.store(queued::nothing, std::memory_order_relaxed);
+  } else if (in_waits_ == 0 && queued_.load(std::memory_order_relaxed) == queued::in_waits) {
+    queued_.store(queued::not_in_waits, std::memory_order_relaxed);
+  }
 }
 
 void inbox::unlink(given_task& g) noexcept {
   g.in_queue = false;
+  if (g.in_waits) --in_waits_;
   (g.previous != nullptr ? g.previous->next : oldest_) = g.next;
   (g.next != nullptr ? g.next->previous : newest_) = g.previous;
   note_what_is_left();
 }
 
-given_task* inbox::take(std::uint64_t taken) noexcept {
-  if (given_task* const g = root_.take(true)) return begin(g, taken);
-  if (given_task* const g = first_.take(true)) return begin(g, taken);
-  if (!queued_.load(std::memory_order_relaxed)) return nullptr;
+// Of the queue. Null: there is none that fits.
+template <class Fits>
+given_task* inbox::take_oldest(Fits fits) noexcept {
   const std::lock_guard lock(mutex_);
-  given_task* const g = oldest_;
+  given_task* g = oldest_;
+  while (g != nullptr && !fits(*g)) g = g->next;
   if (g != nullptr) unlink(*g);
-  return begin(g, taken);
+  return g;
+}
+
+given_task* inbox::take(std::uint64_t taken) noexcept {
+  if (given_task* const g = root_.take(given_taker::idle)) return begin(g, taken);
+  if (given_task* const g = first_.take(given_taker::idle)) return begin(g, taken);
+  if (queued_.load(std::memory_order_relaxed) == queued::nothing) return nullptr;
+  return begin(take_oldest([](const given_task& /*any*/) { return true; }), taken);
+}
+
+given_task* inbox::take_in_wait(std::uint64_t taken) noexcept {
+  if (given_task* const g = root_.take(given_taker::waiter)) return begin(g, taken);
+  if (given_task* const g = first_.take(given_taker::waiter)) return begin(g, taken);
+  if (queued_.load(std::memory_order_relaxed) != queued::in_waits) return nullptr;
+  return begin(take_oldest([](const given_task& g) { return g.in_waits; }), taken);
 }
 
 given_task* inbox::steal(std::uint64_t taken) noexcept {
-  if (given_task* const g = first_.take(false)) return begin(g, taken);
+  if (given_task* const g = first_.take(given_taker::thief)) return begin(g, taken);
   if (!shows_.load(std::memory_order_relaxed)) return nullptr;
-  const std::lock_guard lock(mutex_);
-  given_task* g = oldest_;
-  while (g != nullptr && g->stays) g = g->next;
-  if (g != nullptr) unlink(*g);
-  return begin(g, taken);
+  return begin(take_oldest([](const given_task& g) { return !g.stays; }), taken);
 }
 
 bool inbox::take_back(given_task& g) noexcept {

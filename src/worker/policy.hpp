@@ -41,7 +41,7 @@ class policy {
   virtual void begin_root(worker& /*w*/) noexcept {}
   /// May a worker take a task back that it has given to another one, and nobody has begun?
   [[nodiscard]] virtual bool takes_back() const noexcept { return true; }
-  /// Does a worker that waits run what it was given?
+  /// Does a worker that waits run what it was given? Where traces are followed: what follows one, and nothing else.
   [[nodiscard]] virtual bool waits_run_given() const noexcept { return false; }
   /// Are repeated parts traced, and tasks given to workers by that?
   [[nodiscard]] virtual bool follows_traces() const noexcept { return false; }

@@ -50,6 +50,8 @@ class task_trace {
   [[nodiscard]] std::vector<placement> recorded() const;
   [[nodiscard]] bool places_loops() const noexcept { return places_loops_; }
 
+  /// Is there a trace that the iteration follows? The first one makes it.
+  [[nodiscard]] bool is_followed() const noexcept { return strict_ || iterations_ != 0; }
   /// Tasks run where the trace says, and nowhere else.
   [[nodiscard]] bool is_strict() const noexcept { return strict_; }
   /// The worker that is to run the task. Null: the one that makes it.

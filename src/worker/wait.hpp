@@ -53,7 +53,7 @@ class waiting_worker {
   }
 
  protected:
-  /// Runs a task that the worker was given, whatever it is, with policies whose waiters do so. False: there is none.
+  /// Runs a task that the worker was given for its waits as well, with policies that give such. False: there is none.
   bool run_given() noexcept { return may_run_given() && w_.run_given_in_wait(); }
 
   /// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work; or until the time
@@ -89,7 +89,7 @@ class waiting_worker {
 
  private:
   [[nodiscard]] bool may_run_given() const noexcept {
-    return w_.common.policy.waits_run_given() && w_.box.has_task();  // [IB2] after [AT4]
+    return w_.common.policy.waits_run_given() && w_.box.has_task_in_wait();  // [IB2] after [AT4]
   }
 };
 

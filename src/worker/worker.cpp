@@ -200,13 +200,13 @@ void worker::run_taken(task& t, worker* owner) noexcept {
   });
 }
 
-template <class Found>
-bool worker::run_given(worker& of, Found found) noexcept {
+template <class Take, class Found>
+bool worker::run_given(worker& of, Take take, Found found) noexcept {
   const std::uint64_t number_of_this = new_id();
   slot* const own_base = head.load();
   activations.begin(number_of_this, index_of(own_base));
   const std::uint64_t taken = task_state{.status = task_status::taken, .thief = number, .id = number_of_this}.pack();
-  given_task* const g = empties_inbox_of(of) ? of.box.take(taken) : of.box.steal(taken);
+  given_task* const g = take(taken);
   if (g == nullptr) {
     activations.end();
     return false;
@@ -221,7 +221,9 @@ bool worker::run_given(worker& of, Found found) noexcept {
 
 bool worker::run_given(worker& of) noexcept {
   if (empties_inbox_of(of) ? !of.box.has_task() : !of.box.shows_task()) return false;
-  return run_given(of, [this](const worker& giver) { common.sleepers.end_search(*this, &giver); });
+  return run_given(
+      of, [&](std::uint64_t taken) { return empties_inbox_of(of) ? of.box.take(taken) : of.box.steal(taken); },
+      [this](const worker& giver) { common.sleepers.end_search(*this, &giver); });
 }
 
 // Without room for an entry, too: nobody else may run what was given to a worker where nothing is stolen. What is begun
@@ -230,7 +232,8 @@ bool worker::run_given_in_wait() noexcept {
   const outside_of_construct here(*this);
   // What it has made before is as local afterwards as it was.
   const bool ran_migrated = runs_migrated.load(std::memory_order_relaxed);
-  const bool ran = run_given(*this, [](const worker& /*giver*/) {});
+  const bool ran =
+      run_given(*this, [this](std::uint64_t taken) { return box.take_in_wait(taken); }, [](const worker& /*giver*/) {});
   runs_migrated.store(ran_migrated, std::memory_order_relaxed);
   return ran;
 }

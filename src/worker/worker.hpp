@@ -292,7 +292,7 @@ class worker : public worker_core {
   bool run_given(worker& of) noexcept;
   /// The same with the next task of the worker that it is in the place of, if there is one.
   bool run_given_in_place() noexcept { return in_place_of != nullptr && run_given(*in_place_of); }
-  /// The same for a worker that waits, with the next task of its own inbox.
+  /// The same for a worker that waits, with the next task of its own inbox that it runs there.
   bool run_given_in_wait() noexcept;
 
   /// Owner. It runs its root, or a task that the root has forked, and none that it has taken.
@@ -365,8 +365,8 @@ class worker : public worker_core {
   };
 
   void note_asked() noexcept;
-  template <class Found>
-  bool run_given(worker& of, Found found) noexcept;
+  template <class Take, class Found>
+  bool run_given(worker& of, Take take, Found found) noexcept;
   /// Does it take what that worker was given for it alone?
   [[nodiscard]] bool empties_inbox_of(const worker& other) const noexcept {
     return &other == this || &other == in_place_of;

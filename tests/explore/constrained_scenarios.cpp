@@ -86,6 +86,40 @@ void explore_given_to_a_waiter(const options& chosen) {
   });
 }
 
+/// A worker that waits, and is in no iteration itself, is given a task by a strict one inside of what it waits for.
+void explore_given_from_inside(const options& chosen) {
+  scheduler pool(chosen);
+  const auto await = [](platform::atomic<bool>& begun) {
+    while (!begun.load(std::memory_order_acquire)) platform::pause();
+  };
+  pool.run([&] {
+    platform::atomic<bool> outer_begun{false};
+    platform::atomic<bool> over{false};
+    int first = -1;
+    fork_join([&] { await(over); },
+              [&] {
+                fork_join([&] { await(outer_begun); },
+                          [&] {
+                            outer_begun.store(true, std::memory_order_release);
+                            repeated step(0);
+                            for (int i = 0; i < 2; ++i) {
+                              platform::atomic<bool> begun{false};
+                              step.run([&] {
+                                fork_join([&] { await(begun); },
+                                          [&] {
+                                            const int by = this_worker();
+                                            check(i == 0 || by == first, "a task ran elsewhere than before");
+                                            first = by;
+                                            begun.store(true, std::memory_order_release);
+                                          });
+                              });
+                            }
+                            over.store(true, std::memory_order_release);
+                          });
+              });
+  });
+}
+
 }  // namespace
 
 void add_constrained(scenario_list& to) {
@@ -102,6 +136,8 @@ void add_constrained(scenario_list& to) {
   add("constrained_tree_3", "workers that wait for each other", [=] { explore_tree(with(3), 15, false, 0); });
   add("constrained_waiter", "a task is given to a worker that falls asleep in a wait",
       [=] { explore_given_to_a_waiter(with(2)); });
+  add("constrained_waiter_outside", "the same, and it is in no iteration itself",
+      [=] { explore_given_from_inside(with(3)); });
 }
 
 }  // namespace filch::explore

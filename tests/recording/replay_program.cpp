@@ -1,8 +1,15 @@
 // Prints which worker ran which task of a program with forks, groups, loops and reductions.
+//
+//     filch_replay_program [WORKERS]
+//     filch_replay_program WORKERS locked     how a loop runs while a worker holds a lock across a join
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include <filch/filch.hpp>
@@ -61,9 +68,45 @@ class program {
   std::vector<int> ran_by_;
 };
 
+thread_local bool holds_lock = false;
+
+// A worker waits for a branch that lasts until the loop has ended. It must not run a part of the loop, which wants the lock.
+int run_locked(int workers) {
+  filch::scheduler pool({.workers = workers});
+  std::atomic<bool> waits{false};
+  std::atomic<bool> loop_is_over{false};
+  std::atomic<int> in_vain{0};
+  // Others get the caller's tasks meanwhile.
+  const auto await = [](const std::atomic<bool>& flag) {
+    while (!flag) fork_join([] { std::this_thread::yield(); }, [] {});
+  };
+  pool.run([&] {
+    task_group g;
+    g.run([&] {
+      holds_lock = true;
+      fork_join([&] { await(waits); },
+                [&] {
+                  waits = true;
+                  await(loop_is_over);
+                });
+      holds_lock = false;
+    });
+    await(waits);
+    parallel_for(0, workers, [&](int i) {
+      in_vain += holds_lock ? 1 : 0;
+      if (i == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that who waits has looked
+    });
+    loop_is_over = true;
+    g.wait();
+  });
+  std::printf("%d\n", in_vain.load());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string_view(argv[2]) == "locked") return run_locked(std::stoi(argv[1]));
   // More threads than processors: who takes what is another matter each time.
   filch::scheduler pool({.workers = argc > 1 ? std::stoi(argv[1]) : 0});
   for (int i = 0; i < 3; ++i) pool.run([] { program().run(); });

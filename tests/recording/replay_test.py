@@ -43,6 +43,9 @@ def main() -> None:
         said_nothing = run(*program, FILCH_REPLAY=schedule)
         expect(said_nothing.stdout == recorded.stdout, "as many workers as were recorded, if the program says nothing")
 
+        locked = run(*program, "3", "locked", FILCH_RECORD=str(Path(folder) / "locked"))
+        expect((locked.stdout, locked.stderr) == ("0\n", ""), f"no waiter runs parts of a loop: {locked.stdout}{locked.stderr}")
+
         def check_refused(expected: str, *arguments: str, **variables: str) -> None:
             refused = run(*program, *arguments, **variables)
             expect(refused.returncode != 0 and expected in refused.stderr, f"'{expected}' is said: {refused.stderr}")

@@ -1,6 +1,7 @@
 // Repeated parts. Where their tasks run: tests/vm/constrained_test.cpp.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -296,6 +297,88 @@ TEST_P(constrained, schedulers_may_change) {
 }
 
 INSTANTIATE_TEST_SUITE_P(unit, constrained, testing::Values(1, 2, 3, 8));
+
+/// Others get the caller's tasks meanwhile.
+void await(const std::atomic<bool>& flag) {
+  while (!flag) fork_join([] { std::this_thread::yield(); }, [] {});
+}
+
+/// True while it exists.
+class mark {
+ public:
+  explicit mark(bool& of) noexcept : of_(of) { of_ = true; }
+  ~mark() { of_ = false; }
+  mark(const mark&) = delete;
+  mark& operator=(const mark&) = delete;
+
+ private:
+  bool& of_;
+};
+
+thread_local bool holds_lock = false;
+
+// The parts of a static loop, outside of repeated parts, are given to workers that wait; one of them may hold a lock that
+// the parts want.
+TEST(constrained_waits, do_not_run_parts_of_static_loops) {
+  scheduler pool(chosen("constrained", 3));
+  std::atomic<bool> waits{false};
+  std::atomic<bool> loop_is_over{false};
+  std::atomic<int> ran{0};
+  pool.run([&] {
+    task_group g;
+    g.run([&] {
+      const mark locked(holds_lock);
+      fork_join([&] { await(waits); },
+                [&] {
+                  waits = true;
+                  await(loop_is_over);
+                });
+    });
+    await(waits);
+    parallel_for(
+        0, 3,
+        [&](int i) {
+          EXPECT_FALSE(holds_lock);
+          ++ran;
+          if (i == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that who waits has looked
+        },
+        loop::fixed{});
+    loop_is_over = true;
+    g.wait();
+  });
+  EXPECT_EQ(ran, 3);
+}
+
+// A strict iteration gives a task to a worker that waits, and is in no iteration itself: nobody else would run it.
+TEST(constrained_waits, run_what_a_strict_iteration_gives) {
+  scheduler pool(chosen("constrained", 3));
+  pool.run([&] {
+    std::atomic<bool> waits{false};
+    std::atomic<bool> over{false};
+    std::vector<std::size_t> ran_by;
+    fork_join([&] { await(over); },
+              [&] {
+                fork_join([&] { await(waits); },
+                          [&] {
+                            waits = true;
+                            repeated step(0);
+                            for (int iteration = 0; iteration < 4; ++iteration) {
+                              std::atomic<bool> begun{false};
+                              step.run([&] {
+                                fork_join([&] { await(begun); },
+                                          [&] {
+                                            begun = true;
+                                            ran_by.push_back(static_cast<std::size_t>(this_worker().index));
+                                          });
+                              });
+                            }
+                            over = true;
+                          });
+              });
+    EXPECT_THAT(ran_by, testing::Each(ran_by.front()));
+    EXPECT_EQ(ran_by.size(), 4U);
+  });
+}
 
 // Outside of every scheduler the default one is used, whatever its policy.
 TEST(repeated_calls, return_what_f_returns) {
