@@ -90,7 +90,8 @@ class future_wait : public waiting_worker {
           w_.common.policy.await_help(w_, task);
           return w_.common.policy.help_visible(w_, task);
         },
-        [&] { return task.id != 0 ? w_.common.interrupter.due(w_.common.team[task.thief]) : interrupter::never; });
+        [&] { return task.id != 0 ? w_.common.interrupter.due(w_.common.team[task.thief]) : interrupter::never; },
+        true);
     if (task.id != 0) w_.common.policy.collect_help(w_, task, nullptr);
     return true;
   }

@@ -88,7 +88,8 @@ class injector::group_wait : public waiting_worker {
           std::int64_t first_ns = interrupter::never;
           for (const lineage task : running) first_ns = std::min(first_ns, w_.common.interrupter.due(owner_of(task)));
           return first_ns;
-        });
+        },
+        true);
     if (running.count != 0) w_.common.policy.collect_help(w_, running.tasks.front(), nullptr);
     return true;
   }

@@ -131,7 +131,10 @@ void deliver(given_task& g) noexcept {
     if (stand_in* const instead = g.to.blocked.in_its_place.load(std::memory_order_seq_cst)) instead->look();
   }
   // After [IB1]: one of the two sees the other.
-  if (g.in_waits && g.to.wait.dozing.load(std::memory_order_seq_cst)) g.to.parker.unpark();  // [AT4]
+  if ((g.in_waits || g.stays) && g.to.wait.dozing.load(std::memory_order_seq_cst)) {  // [AT4]
+    // Who waits for detached tasks lets another one take its place. [DB6] relaxed: said before [AT4].
+    if (g.in_waits || g.to.wait.group.load(std::memory_order_relaxed) != nullptr) g.to.parker.unpark();
+  }
 }
 
 /// Puts the task of a private slot into that worker's inbox. False: there is no memory.

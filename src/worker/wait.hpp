@@ -59,25 +59,26 @@ class waiting_worker {
   /// Sleeps until somebody wakes the worker: who knows what it waits for, or who asks it for work; or until the time
   /// deadline_ns() (now_ns()). Not if over(), which is called when whoever makes it true knows that the worker is about
   /// to sleep. The deadline is found after that, since over() may ask somebody who is to be interrupted then. The
-  /// worker answers before it falls asleep.
+  /// worker answers before it falls asleep. `for_detached`: what it waits for is on nobody's stack.
   template <class Over, class Deadline>
-  void doze_unless(Over over, Deadline deadline_ns) noexcept {
+  void doze_unless(Over over, Deadline deadline_ns, bool for_detached = false) noexcept {
     tell_rest(w_);
     // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other. And
     // before what over() looks at.
     w_.wait.dozing.store(true, std::memory_order_seq_cst);
     w_.common.sleepers.begin_wait();
     if (!over() && !may_run_given()) {
-      if (w_.common.sleepers.is_warm()) {
+      worker* const blocked = for_detached && must_be_replaced() ? &w_ : w_.outer;
+      if (blocked == w_.outer && w_.common.sleepers.is_warm()) {
         platform::yield();  // to threads that have no processor
       } else {
         if (w_.attention.load(std::memory_order_seq_cst) == nullptr) attend(w_);  // [AT2]
         w_.count(&counters::parks);
         const std::int64_t since_ns = w_.trace.begin();
         // What it waits for may need a thread of the schedulers around.
-        block(w_.outer);
+        block(blocked);
         w_.parker.park_until(deadline_ns());
-        unblock(w_.outer);
+        unblock(blocked);
         w_.trace.end("asleep", since_ns, 0);
       }
     }
@@ -90,6 +91,11 @@ class waiting_worker {
  private:
   [[nodiscard]] bool may_run_given() const noexcept {
     return w_.common.policy.waits_run_given() && w_.box.has_task_in_wait();  // [IB2] after [AT4]
+  }
+
+  /// Nobody else runs what it was given, and what it waits for may wait for that.
+  [[nodiscard]] bool must_be_replaced() const noexcept {
+    return !w_.common.policy.takes_back() && w_.box.has_task();  // [IB2] after [AT4]
   }
 };
 

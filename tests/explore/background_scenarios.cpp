@@ -168,6 +168,33 @@ void explore_blocked_and_given(const options& chosen) {
   ran.check_all();
 }
 
+/// A worker waits for a task that waits for what the caller does after a loop, of which both were given parts.
+void explore_waiting_and_given(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  promise<> opened;
+  const future<> open = opened.get_future();
+  platform::atomic<bool> begun{false};
+  platform::atomic<bool> waits{false};
+  const auto await = [](const platform::atomic<bool>& flag) {
+    while (!flag.load(std::memory_order_acquire)) platform::pause();
+  };
+  const future<> outer = pool.submit([&] {
+    const future<> inner = pool.submit([&] {
+      begun.store(true, std::memory_order_release);
+      open.wait();
+    });
+    await(begun);
+    waits.store(true, std::memory_order_release);
+    inner.wait();
+  });
+  await(waits);
+  pool.run([&] { parallel_for(std::size_t{0}, std::size_t{3}, [&](std::size_t i) { ran.ran(i); }, loop::fixed{}); });
+  opened.put();
+  outer.wait();
+  ran.check_all();
+}
+
 /// A scheduler's only thread waits, in another one, for what needs a thread of the first.
 void explore_blocked_around(const options& outer_options, const options& inner_options) {
   scheduler outer(outer_options);
@@ -327,6 +354,8 @@ void add_background(scenario_list& to) {
                 [] { explore_blocked(small(2, "adws_nosteal", "transitive"), true); }});
   to.push_back({"blocked_and_given", "a worker waits in a task that it was given for the next",
                 [] { explore_blocked_and_given(small(2, "adws_nosteal", "transitive")); }});
+  to.push_back({"waiting_and_given", "a worker waits for a future, and is given a part of a loop",
+                [] { explore_waiting_and_given(small(3, "adws_nosteal", "transitive")); }});
   to.push_back({"blocked_around", "a worker waits in a scheduler inside of its own",
                 [] { explore_blocked_around(small(1, "lace", "transitive"), small(2, "lace", "transitive")); }});
   to.push_back({"blocked_branch", "a branch waits for its sibling",

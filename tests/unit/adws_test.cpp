@@ -411,6 +411,55 @@ TEST(adws, tasks_of_a_blocked_worker_are_run_in_its_place) {
   }
 }
 
+/// A task waits for another one, which waits for a promise. The promise is kept after a loop, of which both workers were given
+/// parts. True: it was.
+bool loop_ends_beside_waits(const std::string& policy, bool of_group) {
+  scheduler pool(chosen(policy, 3));
+  promise<> opened;
+  const future<> open = opened.get_future();
+  std::atomic<int> begun{0};
+  const auto inner = [&, open] {
+    ++begun;
+    open.wait();
+  };
+  const future<> outer = pool.submit([&] {
+    if (of_group) {
+      const auto group = std::make_unique<task_group>();
+      group->run(inner);
+      while (begun == 0) std::this_thread::yield();
+      ++begun;
+      group->wait();
+    } else {
+      const future<> made = pool.submit(inner);
+      while (begun == 0) std::this_thread::yield();
+      ++begun;
+      made.wait();
+    }
+  });
+  while (begun < 2) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // so that mostly they sleep
+  std::promise<void> ended;
+  bool in_time = false;
+  std::thread keeper([&] {
+    in_time = ended.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    opened.put();
+  });
+  std::atomic<int> ran{0};
+  pool.run([&] { parallel_for(0, 30, [&](int /*i*/) { ++ran; }, loop::fixed{}); });
+  ended.set_value();
+  keeper.join();
+  outer.wait();
+  EXPECT_EQ(ran, 30);
+  return in_time;
+}
+
+TEST(adws, a_loop_ends_where_workers_wait_for_futures) {
+  for (const char* const policy : {"adws", "adws_nosteal"}) {
+    EXPECT_TRUE(loop_ends_beside_waits(policy, false)) << policy;
+    EXPECT_TRUE(loop_ends_beside_waits(policy, true)) << policy;
+  }
+}
+
 // One branch is another worker's, so a group on the stack may not be waited for in it; the message says so.
 TEST(adws, wait_in_a_given_branch_is_an_error) {
   scheduler pool(chosen("adws_nosteal", 2));
