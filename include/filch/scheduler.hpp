@@ -118,6 +118,9 @@ class FILCH_API scheduler {
   /// somebody waits for the future; its exception becomes the future's. Nobody has to wait: what is left is run when the
   /// scheduler ends. A scheduler of one worker starts a thread for it. Of a reference that f returns, the future has a copy.
   /// The newest task of a worker comes first, so one that submits itself again and again may keep older ones waiting.
+  /// Under policy `serial`, and with it in a profile, f runs before `submit` returns. So there f must not wait for what the
+  /// caller does afterwards, such as keep a promise: that wait would never end. And tasks that submit the next one, or
+  /// continue by `then`, are as deep in each other on the C++ stack as their chain is long.
   /// @throws std::bad_alloc; what copying f throws; std::system_error when there is no thread and none can be started.
   /// @par Thread safety any thread, also from tasks.
   template <class F>
