@@ -46,8 +46,12 @@ bool is_filled(const group_rest& group) noexcept {
 /// For the detached tasks of a group. The worker runs those that nobody has begun, and parts of the others.
 class injector::group_wait : public waiting_worker {
  public:
-  group_wait(injector& tasks, worker& w, group_rest& group) noexcept
-      : waiting_worker(w), tasks_(tasks), group_(group), outer_(w.wait.group.load(std::memory_order_relaxed)) {
+  group_wait(injector& tasks, worker& w, group_rest& group, bool from_outside) noexcept
+      : waiting_worker(w),
+        tasks_(tasks),
+        group_(group),
+        from_outside_(from_outside),
+        outer_(w.wait.group.load(std::memory_order_relaxed)) {
     w.wait.group.store(&group, std::memory_order_seq_cst);  // [DB6]
   }
   ~group_wait() { w_.wait.group.store(outer_, std::memory_order_seq_cst); }  // [DB6]
@@ -57,9 +61,10 @@ class injector::group_wait : public waiting_worker {
   bool over() noexcept { return group_.is_over(); }
 
   bool help() noexcept {
-    if (run_given()) return true;
+    // Not waiting yet, as long as there are tasks: the clock would cost more than a small group.
+    if (run_given() || tasks_.run_queued(w_, group_, from_outside_)) return true;
     w_.counted.waiting.begin();
-    return tasks_.help(w_, group_);
+    return tasks_.help_running(w_, group_);
   }
 
   bool interrupt() noexcept {
@@ -108,6 +113,7 @@ class injector::group_wait : public waiting_worker {
 
   injector& tasks_;
   group_rest& group_;
+  const bool from_outside_;
   const group_rest* outer_;  ///< that the worker waits for around this wait
 };
 
@@ -254,6 +260,22 @@ detached_task* injector::take_own(worker& w, const group_rest* of) noexcept {
   return t;
 }
 
+// A waiter that comes from outside has made the tasks there, mostly, and takes them as a worker takes its own. Several such
+// threads would meet at each task; who does meet somebody takes half.
+detached_task* injector::take_outside(worker& w, detached_lane& lane) noexcept {
+  const bool alone = outside_.try_enter();
+  if (!alone) outside_.enter();
+  if (lane.size == 0) {
+    outside_.leave();
+    return nullptr;
+  }
+  if (!alone) return take_half_inside(w, lane);
+  w.begin_detached(lane.group);
+  detached_task* const t = outside_.take_newest(lane);
+  outside_.leave();
+  return t;
+}
+
 detached_task* injector::take_half(worker& w, detached_queue& from, detached_lane* only) noexcept {
   if (!from.may_visit() || !from.try_enter()) return nullptr;
   detached_lane* const lane = only != nullptr ? only : from.oldest_lane();
@@ -313,13 +335,13 @@ detached_task* injector::take_any(worker& w) noexcept {
 }
 
 // However deeply it is nested: who waits has to run what nobody else does.
-detached_task* injector::take_of(worker& w, group_rest& group) noexcept {
+detached_task* injector::take_of(worker& w, group_rest& group, bool from_outside) noexcept {
   if (detached_task* const t = take_own(w, &group)) return t;
   detached_task* found = nullptr;
   group.any_lane([&](detached_lane& lane) {
     // [DQ3] relaxed: a hint
     if (&lane.queue != &w.detached.queue && lane.filled.load(std::memory_order_relaxed)) {
-      found = take_half(w, lane.queue, &lane);
+      found = from_outside && &lane.queue == &outside_ ? take_outside(w, lane) : take_half(w, lane.queue, &lane);
     }
     return found != nullptr;
   });
@@ -371,13 +393,16 @@ injector::running_tasks injector::running_of(const group_rest& group, const work
 }
 
 bool injector::help(worker& w, group_rest& group) noexcept {
+  return run_queued(w, group, false) || help_running(w, group);
+}
+
+bool injector::run_queued(worker& w, group_rest& group, bool from_outside) noexcept {
   bool ran = false;
-  while (detached_task* const t = take_of(w, group)) {
+  while (detached_task* const t = take_of(w, group, from_outside)) {
     w.occupied();
     run(w, *t);
     ran = true;
   }
-  ran = ran || help_running(w, group);
   flush(w);
   return ran;
 }
@@ -401,6 +426,7 @@ bool injector::help_running(worker& w, const group_rest& group) noexcept {
     if (detached_task* const t = take_nested(w, other, activation)) {
       w.occupied();
       run(w, *t);
+      flush(w);
       return true;
     }
     if (w.common.policy.help(w, {other.number, activation}, nullptr)) return true;
@@ -412,12 +438,13 @@ bool injector::help_running(worker& w, const group_rest& group) noexcept {
 void injector::wait(group_rest& group) {
   if (group.is_over()) return;
   injector& home = group.home;
-  home.home_.run([&] { home.wait_as(static_cast<worker&>(*self), group); });
+  const bool from_outside = home.caller() == nullptr;
+  home.home_.run([&] { home.wait_as(static_cast<worker&>(*self), group, from_outside); });
 }
 
-void injector::wait_as(worker& w, group_rest& group) noexcept {
+void injector::wait_as(worker& w, group_rest& group, bool from_outside) noexcept {
   const busy_section here(w);
-  group_wait waiting(*this, w, group);
+  group_wait waiting(*this, w, group, from_outside);
   wait_until_over(waiting, w.common.spin_ns);
 }
 

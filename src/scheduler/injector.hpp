@@ -76,13 +76,15 @@ class injector final : public work_source {
   bool run_at_once(group_rest& group, detached_task& t, bool is_new) noexcept;
   void run(worker& w, detached_task& t) noexcept;
   detached_task* take_own(worker& w, const group_rest* of) noexcept;
+  detached_task* take_outside(worker& w, detached_lane& lane) noexcept;
   detached_task* take_half(worker& w, detached_queue& from, detached_lane* only) noexcept;
   detached_task* take_half_inside(worker& w, detached_lane& lane) noexcept;
   detached_task* take_nested(worker& w, worker& from, std::uint64_t activation) noexcept;
   detached_task* take_any(worker& w) noexcept;
-  detached_task* take_of(worker& w, group_rest& group) noexcept;
+  detached_task* take_of(worker& w, group_rest& group, bool from_outside) noexcept;
+  bool run_queued(worker& w, group_rest& group, bool from_outside) noexcept;
   [[nodiscard]] running_tasks running_of(const group_rest& group, const worker& by) const noexcept;
-  void wait_as(worker& w, group_rest& group) noexcept;
+  void wait_as(worker& w, group_rest& group, bool from_outside) noexcept;
   bool help_running(worker& w, const group_rest& group) noexcept;
 
   scheduler& home_;

@@ -360,6 +360,36 @@ void explore_built_closures(const options& chosen) {
   ran.check_all();
 }
 
+/// Threads outside fill a group each, and wait for it: they share a queue with each other and with a worker's visits.
+void explore_outside(const options& chosen) {
+  scheduler pool(chosen);
+  constexpr std::size_t each = 3;
+  account ran(2 * each);
+  payload results[2 * each];
+  std::optional<task_group> groups[2];
+  const auto add = [&](std::size_t i) {
+    groups[i / each]->run([&, i] {
+      ran.ran(i);
+      results[i].store(1);
+    });
+  };
+  // A group is the scheduler's in which it first has tasks.
+  pool.run([&] {
+    for (std::size_t g = 0; g < 2; ++g) {
+      groups[g].emplace();
+      add(each * g);
+    }
+  });
+  const auto use = [&](std::size_t g) {
+    for (std::size_t i = 1; i < each; ++i) add(each * g + i);
+    groups[g]->wait();
+    for (std::size_t i = 0; i < each; ++i) check(results[each * g + i].load() == 1, "a result got lost");
+    groups[g].reset();
+  };
+  in_parallel({[&] { use(0); }, [&] { use(1); }});
+  ran.check_all();
+}
+
 }  // namespace
 
 void add_groups(scenario_list& to) {
@@ -395,6 +425,8 @@ void add_groups(scenario_list& to) {
     const std::string n = std::to_string(workers);
     to.push_back({"group_in_group_" + n, "groups on the heap in tasks of such, workers: " + n,
                   [=] { explore_group_in_group(small(workers, "lace", "transitive")); }});
+    to.push_back({"group_outside_" + n, "groups of two threads outside, workers: " + n,
+                  [=] { explore_outside(small(workers, "lace", "transitive")); }});
     to.push_back({"group_strangers_" + n,
                   "two groups on the heap, tasks of one want the other's waiter's lock, workers: " + n,
                   [=] { explore_strangers(small(workers, "lace", "transitive")); }});
