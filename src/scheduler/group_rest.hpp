@@ -16,12 +16,13 @@
 
 #include "platform/thread.hpp"
 #include "worker/detached_queue.hpp"
+#include "worker/line_allocated.hpp"
 
 namespace filch::detail {
 
 class injector;
 
-class group_rest {
+class group_rest : public line_allocated {
  public:
   static constexpr std::uint32_t most_queues = 512;
 

@@ -15,12 +15,14 @@
 #include <filch/platform/memory.hpp>
 #include <filch/task_group.hpp>
 
+#include "worker/line_allocated.hpp"
+
 namespace filch::detail {
 
 class detached_queue;
 
 /// The tasks of one group in one queue.
-struct detached_lane {
+struct detached_lane : line_allocated {
   detached_lane(group_rest& its_group, detached_queue& in) noexcept : group(its_group), queue(in) {}
 
   group_rest& group;
