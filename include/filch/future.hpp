@@ -159,7 +159,8 @@ using future_value = std::conditional_t<std::is_void_v<std::invoke_result_t<F, A
 template <class T>
 class task_future : public future_state<T>, public background_task {
  public:
-  explicit task_future(body what) noexcept : future_state<T>(this), background_task(what) {}
+  explicit task_future(body what, source_of asked = nullptr) noexcept
+      : future_state<T>(this), background_task(what, asked) {}
 
  protected:
   ~task_future() = default;
@@ -206,7 +207,10 @@ class continuation final : public task_future<T>, private future_waiter {
  public:
   template <class F>
   continuation(std::shared_ptr<future_state<From>> from, F&& f)
-      : task_future<T>([](background_task& t) noexcept { return static_cast<continuation&>(t).run_body(); }),
+      : task_future<T>([](background_task& t) noexcept { return static_cast<continuation&>(t).run_body(); },
+                       [](const background_task& t) noexcept -> std::shared_ptr<future_base> {
+                         return static_cast<const continuation&>(t).from_;
+                       }),
         from_(std::move(from)),
         closure_(std::in_place, std::forward<F>(f)) {
     tell = [](future_waiter& w) noexcept { return static_cast<continuation&>(w).begin(); };
@@ -220,6 +224,7 @@ class continuation final : public task_future<T>, private future_waiter {
   future_waiter* begin() noexcept {
     if (const std::optional<future_waiter*> following = this->release()) return *following;
     // The scheduler has ended. Who waits for this is told by the caller's loop, however many follow each other.
+    this->give_up();
     closure_.reset();
     from_.reset();
     const std::shared_ptr<void> last = this->let_go();
@@ -260,9 +265,10 @@ class future {
   /// Is the value there, or the error? Then what its maker did before is seen.
   [[nodiscard]] bool is_ready() const noexcept { return state_->is_ready(); }
   /// Returns when it is ready. A worker, or a thread outside, that waits for what was submitted runs that itself if nobody
-  /// has begun it, or parts of it, and nothing else. A worker that waits for anything else, a continuation or a promise,
-  /// sleeps, and another thread takes its place (filch::blocking), which runs anything: hold no lock then that a task may
-  /// want.
+  /// has begun it, or parts of it, and nothing else. Who waits for a continuation first runs what was submitted and the
+  /// continuation waits for, if nobody has begun that, and then the continuation. A worker that waits for anything else, or for a
+  /// continuation that cannot begin yet, spins for a moment and sleeps, and another thread takes its place
+  /// (filch::blocking), which runs anything: hold no lock then that a task may want.
   /// @throws std::logic_error in a task of a place (filch/places.hpp), where it is not ready and was not submitted: who
   ///         waits there may hold up what it waits for; use async_await.
   void wait() const { detail::wait_until_ready(*state_); }

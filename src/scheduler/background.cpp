@@ -4,6 +4,7 @@
 
 #include <filch/future.hpp>
 
+#include "platform/clock.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/task_state.hpp"
 #include "worker/team.hpp"
@@ -41,7 +42,9 @@ void background_link::leave() noexcept {
   if (users_.fetch_sub(one_user, std::memory_order_release) == one_user + is_cut) parker_.unpark();
 }
 
-background_task::background_task(body what) noexcept : body_(what) { run.store(&run_queued); }
+background_task::background_task(body what, source_of asked) noexcept : body_(what), source_(asked) {
+  run.store(&run_queued);
+}
 
 background_task::~background_task() = default;
 
@@ -50,6 +53,36 @@ bool background_task::claim() noexcept {
   // [BG1] acquire: the task, and for a continuation the value that it waited for, from who has queued it; also where the
   // caller has not found it in a queue.
   return state_.compare_exchange_strong(found, state::begun, std::memory_order_acquire, std::memory_order_relaxed);
+}
+
+std::shared_ptr<future_base> background_task::source() noexcept {
+  state found = state::held;
+  // [BG3] acquire: the task as it was made, or as who asked before has left it. No exploration catches this: who asks has
+  // the future from who made the task.
+  if (source_ == nullptr ||
+      !state_.compare_exchange_strong(found, state::asked, std::memory_order_acquire, std::memory_order_relaxed)) {
+    return nullptr;
+  }
+  std::shared_ptr<future_base> found_source = source_(*this);
+  // [BG3] release: that it was read, for who ends the hold, after which the runner moves it away. No exploration catches
+  // this: what is read is a pointer of the standard library's, which explorations do not watch.
+  state_.store(state::held, std::memory_order_release);
+  return found_source;
+}
+
+void background_task::end_hold(state to) noexcept {
+  constexpr unsigned pauses = 64;  // longer than anybody asks, unless the system has stopped it
+  state found = state::held;
+  // [BG3] acquire: that nobody asks any more. release: what the task captured and waited for, for who claims it ([BG1]).
+  for (unsigned turn = 0;
+       !state_.compare_exchange_strong(found, to, std::memory_order_acq_rel, std::memory_order_relaxed); ++turn) {
+    found = state::held;
+    if (turn < pauses) {
+      platform::pause();
+    } else {
+      platform::yield();
+    }
+  }
 }
 
 future_waiter* background_task::run_claimed() noexcept {
@@ -102,8 +135,7 @@ void background::adopt(background_task& t, std::shared_ptr<void> itself) {
 }
 
 future_waiter* background::queue(background_task& t) noexcept {
-  // [BG1] release: what the task captured and waited for, for who claims it.
-  t.state_.store(background_task::state::queued, std::memory_order_release);
+  t.end_hold(background_task::state::queued);
   if (!home_.runs_at_once()) {
     home_.injected().push(t);
     return nullptr;

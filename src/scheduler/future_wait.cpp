@@ -1,14 +1,18 @@
 // The wait for a future.
+#include <cstdint>
+#include <memory>
 #include <stdexcept>
 
 #include <filch/blocking.hpp>
 #include <filch/future.hpp>
 
+#include "platform/clock.hpp"
 #include "platform/parker.hpp"
 #include "platform/thread.hpp"
 #include "scheduler/background.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/patience.hpp"
 #include "worker/team.hpp"
 #include "worker/wait.hpp"
 
@@ -131,29 +135,83 @@ void sleep_until_ready(future_base& f) {
   here.await_told();
 }
 
+/// Of a task that is queued, or was begun.
+void wait_for_task(future_base& f, background_task& task) {
+  const auto wait_in = [&](scheduler_core& core) {
+    core.home().run([&] {
+      auto& w = static_cast<worker&>(*self);
+      const busy_section here(w);
+      future_wait waiting(w, f, task);
+      wait_until_over(waiting, w.common.spin_ns);
+    });
+  };
+  // A task of that scheduler, which does not end before it: not even while it ends, when there may be nobody else who
+  // runs what the task waits for.
+  if (scheduler_core* const own = task.link()->around_caller()) return wait_in(*own);
+  // Until it has left: whoever else has the value may end the scheduler.
+  if (!task.link()->with(wait_in)) sleep_until_ready(f);  // it ends, and runs what it has
+}
+
+/// Continuations that wait for each other, of which one search looks at so many.
+constexpr unsigned most_sources = 16;
+
+/// Runs what the continuation waits for, directly or not, if that may run and nobody has begun it. False: it may not, or
+/// somebody has.
+bool run_source(background_task& of) {
+  std::shared_ptr<future_base> source;
+  background_task* task = &of;
+  for (unsigned i = 0; i < most_sources && task->is_held(); ++i) {
+    // The one before lasts until then: its task has given this one.
+    source = task->source();
+    if (source == nullptr) return false;
+    task = source->maker();
+    if (task == nullptr) return false;
+  }
+  if (source == nullptr || !task->is_queued()) return false;
+  wait_for_task(*source, *task);
+  return true;
+}
+
+[[nodiscard]] std::int64_t spin_ns_of(const background_task& task) {
+  std::int64_t ns = 0;
+  const auto ask = [&](scheduler_core& core) { ns = core.chosen().spin_ns; };
+  if (scheduler_core* const own = task.link()->around_caller()) {
+    ask(*own);
+  } else {
+    task.link()->with(ask);
+  }
+  return ns;
+}
+
+/// Until the continuation may run, for as long as a worker spins before it sleeps: what it waits for may be about to end.
+/// Runs that meanwhile, if nobody has begun it.
+void await_release(future_base& f, background_task& task) {
+  worker* const w = worker::of_this_thread();
+  patience spinning = patience::of_searches(spin_ns_of(task));
+  while (task.is_held() && !f.is_ready()) {
+    if (run_source(task)) {
+      spinning.begin();
+      continue;
+    }
+    if (w != nullptr) {
+      const busy_section here(*w);
+      waiting_worker(*w).answer();
+    }
+    if (!spinning.go_on()) return;
+  }
+}
+
 }  // namespace
 
 void wait_until_ready(future_base& f) {
   if (f.is_ready()) return;
   background_task* const task = f.maker();
-  if (task != nullptr && !task->is_held()) {
-    const auto wait_in = [&](scheduler_core& core) {
-      core.home().run([&] {
-        auto& w = static_cast<worker&>(*self);
-        const busy_section here(w);
-        future_wait waiting(w, f, *task);
-        wait_until_over(waiting, w.common.spin_ns);
-      });
-    };
-    // A task of that scheduler, which does not end before it: not even while it ends, when there may be nobody else who
-    // runs what the task waits for.
-    if (scheduler_core* const own = task->link()->around_caller()) return wait_in(*own);
-    // Until it has left: whoever else has the value may end the scheduler.
-    if (!task->link()->with(wait_in)) sleep_until_ready(f);  // it ends, and runs what it has
-    return;
-  }
   const worker* const w = worker::of_this_thread();
-  if (w != nullptr && w->common.is_place) {
+  const bool in_place = w != nullptr && w->common.is_place;
+  if (task != nullptr && task->is_held() && !in_place) await_release(f, *task);
+  if (f.is_ready()) return;
+  if (task != nullptr && !task->is_held()) return wait_for_task(f, *task);
+  if (in_place) {
     throw std::logic_error(
         "filch: wait for a future that is not ready, in a task of a place; make a task that begins when it is, by "
         "async_await");

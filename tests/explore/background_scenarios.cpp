@@ -85,6 +85,37 @@ void explore_promise(const options& chosen) {
   check(value.get() == 2, "the value got lost");
 }
 
+/// Two threads wait for the last of a few continuations, and run what these wait for, or a worker does.
+void explore_chain(const options& chosen, bool from_outside) {
+  scheduler pool(chosen);
+  account ran(3);
+  payload written;
+  future<int> last;
+  // Continuations are the scheduler's of the worker that makes them.
+  pool.run([&] {
+    last = pool.submit([&] {
+                 ran.ran(0);
+                 written.store(1);
+                 return 1;
+               })
+               .then([&](int i) {
+                 ran.ran(1);
+                 return i + written.load();
+               })
+               .then([&](int i) {
+                 ran.ran(2);
+                 return i + written.load();
+               });
+  });
+  const auto use = [&] { check(last.get() == 3, "a continuation has another value"); };
+  if (from_outside) {
+    in_parallel({use, use});
+  } else {
+    pool.run([&] { fork_join(use, use); });
+  }
+  ran.check_all();
+}
+
 /// Two threads keep a promise each; a continuation waits for both, and sees what either did before.
 void explore_both(const options& chosen) {
   scheduler pool(chosen);
@@ -342,6 +373,13 @@ void add_background(scenario_list& to) {
       {"left_blocked_two", "the same, another worker", [] { explore_left_blocked(small(2, "lace", "transitive")); }});
   to.push_back(
       {"promise", "a continuation, and the wait for all", [] { explore_promise(small(2, "lace", "transitive")); }});
+  for (const int workers : {1, 2}) {
+    const std::string n = std::to_string(workers);
+    to.push_back({"chain_outside_" + n, "threads outside wait for continuations, workers: " + n,
+                  [=] { explore_chain(small(workers, "lace", "transitive"), true); }});
+    to.push_back({"chain_inside_" + n, "branches wait for continuations, workers: " + n,
+                  [=] { explore_chain(small(workers, "lace", "transitive"), false); }});
+  }
   to.push_back({"both_promises", "a continuation of two futures of two threads",
                 [] { explore_both(small(1, "lace", "transitive")); }});
   to.push_back({"late_promise", "a promise is kept as the scheduler ends",

@@ -183,6 +183,30 @@ TEST_P(background, continuations_follow_each_other) {
   pool_.run([&] { EXPECT_EQ(pool_.submit([] {}).then([] { return 5; }).get(), 5); });
 }
 
+TEST_P(background, who_waits_for_a_continuation_runs_what_it_waits_for) {
+  // All threads of the scheduler are in the middle of something.
+  const int threads = GetParam().workers - 1;
+  std::atomic<int> busy = 0;
+  std::atomic<bool> over = false;
+  std::vector<future<>> occupied;
+  for (int i = 0; i < threads; ++i) {
+    occupied.push_back(pool_.submit([&] {
+      ++busy;
+      while (!over) std::this_thread::yield();
+    }));
+  }
+  while (busy != threads) std::this_thread::yield();
+  future<int> last;
+  pool_.run([&] {
+    last = pool_.submit([] { return 1; });
+    for (int i = 0; i < 10; ++i) last = last.then([](int n) { return n + 1; });
+  });
+  EXPECT_EQ(last.get(), 11);
+  EXPECT_EQ(pool_.run([&] { return pool_.submit([] { return 1; }).then([](int n) { return n + 1; }).get(); }), 2);
+  over = true;
+  for (const future<>& each : occupied) each.wait();
+}
+
 TEST_P(background, promises_release_tasks) {
   promise<int> given;
   std::optional<promise<int>> broken(std::in_place);

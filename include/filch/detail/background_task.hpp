@@ -20,12 +20,15 @@ namespace filch::detail {
 
 class background;
 class background_link;
+class future_base;
 struct future_waiter;
 
 class FILCH_API background_task : public detached_task {
  public:
   /// Returns those who wait for what it has made ready; the caller tells them when it has done with the task.
   using body = future_waiter* (*)(background_task&) noexcept;
+  /// Of a continuation: the future that it waits for.
+  using source_of = std::shared_ptr<future_base> (*)(const background_task&) noexcept;
 
   background_task(const background_task&) = delete;
   background_task& operator=(const background_task&) = delete;
@@ -38,24 +41,37 @@ class FILCH_API background_task : public detached_task {
   /// Who has claimed it: calls the body, and returns what that does.
   [[nodiscard]] future_waiter* run_claimed() noexcept;
   /// Any thread. Is it held still?
-  [[nodiscard]] bool is_held() const noexcept { return state_.load(std::memory_order_relaxed) == state::held; }
+  [[nodiscard]] bool is_held() const noexcept { return state_.load(std::memory_order_relaxed) < state::queued; }
+  /// Any thread, a hint: may it run, and has nobody begun it?
+  [[nodiscard]] bool is_queued() const noexcept { return state_.load(std::memory_order_relaxed) == state::queued; }
+  /// Any thread. What it waits for; null: it is not held any more, somebody else asks just now, or it is no continuation.
+  [[nodiscard]] std::shared_ptr<future_base> source() noexcept;
   /// Any thread, a hint: which worker runs it, and in which activation; 0, 0: none does, or it cannot be helped.
   [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> runner() const noexcept;
   [[nodiscard]] const std::shared_ptr<background_link>& link() const noexcept { return link_; }
 
  protected:
-  explicit background_task(body what) noexcept;
+  explicit background_task(body what, source_of asked = nullptr) noexcept;
   ~background_task();
   /// It no longer keeps itself.
   [[nodiscard]] std::shared_ptr<void> let_go() noexcept { return std::move(keep_); }
+  /// It is held no more, and will not run. From now on nobody asks for what it waited for.
+  void give_up() noexcept { end_hold(state::begun); }
 
  private:
   friend class background;
-  enum class state : std::uint8_t { held, queued, begun };
+  enum class state : std::uint8_t {
+    held,
+    asked,  ///< held, and for a few instructions somebody reads what it waits for
+    queued,
+    begun
+  };
 
   static run_result run_queued(task& t, run_by who);
+  void end_hold(state to) noexcept;
 
   const body body_;
+  const source_of source_;  ///< null: it is no continuation
   platform::atomic<state> state_{state::held};
   platform::atomic<std::uint64_t> runner_{0};  ///< activation and number of the worker that runs it; 0: none does
   std::shared_ptr<background_link> link_;
