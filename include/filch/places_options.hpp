@@ -37,7 +37,7 @@ struct counts {
   std::uint64_t probes = 0;                   ///< looks at another place's load
   std::uint64_t requests = 0;                 ///< sent to victims
   std::uint64_t received = 0;                 ///< from thieves
-  std::uint64_t received_idle = 0;            ///< of these, while it had nothing itself
+  std::uint64_t received_idle = 0;            ///< of these, while a worker here had nothing
   std::uint64_t dropped = 0;                  ///< of these, never answered because the finish was over
   std::uint64_t steals = 0;                   ///< shipments that arrived
   std::uint64_t tasks_stolen = 0;             ///< tasks in these

@@ -51,7 +51,7 @@ place::place(network& over, const filch::places::options& chosen)
           [this] {
             if (!watcher_->is_dedicated() && watcher_->is_look_due()) look(false);
           },
-          [this] { pool_->core().idle().offered(); }),
+          [this] { pool_->core().idle_workers().offered(); }),
       records_(workers_),
       counts_(workers_ + 1),
       waves_(over, 0),
@@ -59,7 +59,7 @@ place::place(network& over, const filch::places::options& chosen)
       termination_(counts_, waves_),
       site_(
           over, rings_, records_, settings_of(chosen, static_cast<int>(workers_)),
-          [this] { return static_cast<int>(pool_->core().idle().idle()); },
+          [this] { return static_cast<int>(pool_->core().idle_workers().idle()); },
           platform::random_seed(seed_of_place + static_cast<std::uint64_t>(over.place()))),
       protocol_(make_protocol(policy_of(chosen), site_)) {
   // Nobody looks before all of it is there.
@@ -150,14 +150,6 @@ bool place::begin_nap() noexcept {
   return false;
 }
 
-void place::post(int to, message&& m) {
-  {
-    const std::lock_guard lock(posted_mutex_);
-    posted_.emplace_back(to, std::move(m));
-  }
-  send_or_leave();
-}
-
 void place::post_counted(worker& by, int to, message&& m, std::unique_ptr<copy_job> copied) {
   // First: it may have been done before this function ends.
   counts_.made(by.number);
@@ -236,7 +228,7 @@ void place::tell_main() noexcept {
 bool place::is_idle() const noexcept {
   // [PL5] relaxed: a hint, as all of this is; the counts decide.
   return body_ended_.load(std::memory_order_relaxed) && !has_posted_.load(std::memory_order_relaxed) &&
-         pool_->core().idle().idle() >= workers_ && !rings_.work_visible();
+         pool_->core().idle_workers().idle() >= workers_ && !rings_.work_visible();
 }
 
 void place::handle(message&& m) {

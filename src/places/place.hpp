@@ -91,8 +91,7 @@ class place final : public poller {
   [[nodiscard]] bool try_lock_token() noexcept;
   void unlock_token() noexcept;
   void give_token_back() noexcept;
-  void post(int to, message&& m);
-  /// The same for what a finish_spmd waits for. `copied`: whoever receives the answer has it. If there is no memory nothing
+  /// Sends what a finish_spmd waits for, or leaves it to who has the token. `copied`: whoever receives the answer has it. If there is no memory nothing
   /// was made.
   void post_counted(worker& by, int to, message&& m, std::unique_ptr<copy_job> copied);
   void send_or_leave();

@@ -4,8 +4,8 @@
 
 namespace filch {
 
-keep_warm::keep_warm(scheduler& of) : of_(of) { of_.core().those_asleep().begin_warm(); }
+keep_warm::keep_warm(scheduler& of) : of_(of) { of_.core().idle_workers().begin_warm(); }
 
-keep_warm::~keep_warm() { of_.core().those_asleep().end_warm(); }
+keep_warm::~keep_warm() { of_.core().idle_workers().end_warm(); }
 
 }  // namespace filch

@@ -57,7 +57,6 @@ class scheduler_core {
   void serve(worker& w, const platform::atomic<bool>& until) noexcept;
   /// Any thread.
   void wake_server(worker& w) noexcept { sleepers_.deliver(w); }
-  [[nodiscard]] sleepers& idle() noexcept { return sleepers_; }
   /// Whose scheduler it is; null: no place's.
   [[nodiscard]] places::place* place() const noexcept { return place_; }
   /// The worker of the seat.
@@ -90,7 +89,7 @@ class scheduler_core {
   [[nodiscard]] background& background_tasks() noexcept { return background_; }
   [[nodiscard]] const background& background_tasks() const noexcept { return background_; }
   [[nodiscard]] spare_threads& spares() noexcept { return spares_; }
-  [[nodiscard]] sleepers& those_asleep() noexcept { return sleepers_; }
+  [[nodiscard]] sleepers& idle_workers() noexcept { return sleepers_; }
   [[nodiscard]] scheduler& home() noexcept { return home_; }
   /// Is every task run where it is made?
   [[nodiscard]] bool runs_at_once() const noexcept { return policy_->runs_at_once(); }

@@ -7,7 +7,8 @@
 // All of it is about where work goes, and nothing about what is safe: who looks at an old state takes a task from
 // farther away, or finds none.
 //
-// Thread safety: any thread that has a reference may call anything.
+// Thread safety: any thread that has a reference may call anything but begin_phase(), begin_active_phase() and deactivate(), which
+// are the owner's.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ class ring_pool {
   ring_pool(int workers, std::size_t tasks, std::function<void(int)> ran)
       : tasks_(tasks),
         rings(
-            workers, [] {}, [this] { pool.core().idle().offered(); }),
+            workers, [] {}, [this] { pool.core().idle_workers().offered(); }),
         pool(small(workers, "lace", "transitive"), place_hooks{.of = nullptr, .tasks = &rings, .network = nullptr}) {
     for (ring_task& each : tasks_) each.ran = ran;
   }

@@ -356,7 +356,7 @@ class idle_workers : public testing::TestWithParam<std::tuple<const char*, int>>
 
   bool others_fall_asleep() {
     const auto end = std::chrono::steady_clock::now() + long_enough;
-    while (!pool_.core().idle().all_but_one()) {
+    while (!pool_.core().idle_workers().all_but_one()) {
       if (std::chrono::steady_clock::now() > end) return false;
       std::this_thread::yield();
     }

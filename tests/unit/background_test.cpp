@@ -23,6 +23,7 @@
 
 #include "scheduler/scheduler_core.hpp"
 #include "support.hpp"
+#include "worker/sleepers.hpp"
 
 namespace filch {
 namespace {
@@ -153,6 +154,29 @@ TEST_P(background, continuations_of_tasks_are_run_as_the_scheduler_ends) {
     while (!begun) std::this_thread::yield();
   }
   EXPECT_EQ(ran, 2);
+}
+
+// Who has a task that is blocked is replaced by a thread that sleeps; the other worker has ended, and searches no more.
+TEST(background_end, what_a_blocked_task_submits_is_run) {
+  for (const char* const policy : {"standard", "receiver", "adws"}) {
+    std::atomic<int> ended = 0;
+    std::atomic<bool> begun = false;
+    bool was_run = false;
+    {
+      scheduler ending({.workers = 3, .policy = policy, .on_stop = [&](int /*index*/) { ++ended; }});
+      ending.submit([&] {
+        const blocking here;
+        begun = true;
+        while (ended == 0 || !ending.core().idle_workers().somebody_sleeps()) std::this_thread::yield();
+        std::atomic<bool> ran = false;
+        ending.submit([&] { ran = true; });
+        while (!ran) std::this_thread::yield();
+        was_run = true;
+      });
+      while (!begun) std::this_thread::yield();
+    }
+    EXPECT_TRUE(was_run) << policy;
+  }
 }
 
 TEST_P(background, what_blocked_tasks_wait_for_runs_as_the_scheduler_ends) {
