@@ -36,20 +36,21 @@ inline constexpr bool refers_to_bit = std::same_as<std::remove_cvref_t<T>, std::
 template <class... Ts>
 inline constexpr bool refers_to_bit<std::tuple<Ts...>> = (refers_to_bit<Ts> || ...);
 template <class A, class B>
-inline constexpr bool refers_to_bit<std::pair<A, B>> = refers_to_bit<A> || refers_to_bit<B>;
+inline constexpr bool refers_to_bit<std::pair<A, B>> = refers_to_bit<std::tuple<A, B>>;
 
 /// Does this lead to bits that can be changed? Of iterators, and of ranges of them.
 template <class>
 inline constexpr bool leads_to_bits = false;
 template <std::indirectly_readable Iterator>
 inline constexpr bool leads_to_bits<Iterator> = refers_to_bit<std::iter_reference_t<Iterator>>;
+template <class... Ts>
+inline constexpr bool leads_to_bits<std::tuple<Ts...>> = (leads_to_bits<Ts> || ...);
 template <class Value>
 inline constexpr bool leads_to_bits<blocked_range<Value>> = leads_to_bits<Value>;
 template <class Row, class Column>
-inline constexpr bool leads_to_bits<blocked_range2d<Row, Column>> = leads_to_bits<Row> || leads_to_bits<Column>;
+inline constexpr bool leads_to_bits<blocked_range2d<Row, Column>> = leads_to_bits<std::tuple<Row, Column>>;
 template <class Page, class Row, class Column>
-inline constexpr bool leads_to_bits<blocked_range3d<Page, Row, Column>> =
-    leads_to_bits<Page> || leads_to_bits<Row> || leads_to_bits<Column>;
+inline constexpr bool leads_to_bits<blocked_range3d<Page, Row, Column>> = leads_to_bits<std::tuple<Page, Row, Column>>;
 
 inline constexpr std::uint64_t bits_of_word = std::numeric_limits<unsigned long>::digits;
 
