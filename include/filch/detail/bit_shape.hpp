@@ -44,7 +44,7 @@ inline constexpr bool leads_to_bits = false;
 template <std::indirectly_readable Iterator>
 inline constexpr bool leads_to_bits<Iterator> = refers_to_bit<std::iter_reference_t<Iterator>>;
 template <class... Ts>
-inline constexpr bool leads_to_bits<std::tuple<Ts...>> = (leads_to_bits<Ts> || ...);
+inline constexpr bool leads_to_bits<std::tuple<Ts...>> = std::disjunction_v<std::bool_constant<leads_to_bits<Ts>>...>;
 template <class Value>
 inline constexpr bool leads_to_bits<blocked_range<Value>> = leads_to_bits<Value>;
 template <class Row, class Column>
