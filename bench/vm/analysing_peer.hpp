@@ -83,9 +83,8 @@ struct analysing_peer {
   template <class T, class Value, class Combine>
   static T reduce(std::uint64_t n, const T& identity, const Value& value, const Combine& combine,
                   std::uint64_t grain = 0) {
-    constexpr std::uint64_t most_leaves = 2048;  // as filch::parallel_reduce has
     spawn.done();
-    loop_span loop(grain != 0 ? grain : (n + most_leaves - 1) / most_leaves);
+    loop_span loop(detail::leaf_size<T>(n, grain));  // as filch::parallel_reduce
     T sum = identity;
     for (std::uint64_t i = 0; i < n; ++i) {
       sum = combine(std::move(sum), value(i));

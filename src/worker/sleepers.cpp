@@ -23,7 +23,7 @@ void sleepers::end_search(worker& w, const worker* look_at) noexcept {
   if (!somebody_sleeps()) return;
   // What it was woken for may be there still, and who searches may have no right to it.
   if (sent_to != nullptr && sent_to != look_at && !w.common.policy.steals_anywhere()) {
-    static_cast<void>(wake_any(1, &w, sent_to, takers::thieves));
+    wake_any(1, &w, sent_to, takers::thieves);
   }
   if (somebody_searches(w.number)) return;
   // Anybody: it may be a detached task that the searcher was expected to find.
