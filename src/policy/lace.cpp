@@ -15,6 +15,9 @@ namespace {
 /// about what a thief spends before it falls asleep.
 constexpr std::int64_t late_ns = 50'000;
 
+/// An owner that looks later than that after it was asked is in a loop with long chunks.
+constexpr std::int64_t slow_ns = 4'000;
+
 /// Before any time that is compared with it.
 constexpr std::int64_t long_ago_ns = std::numeric_limits<std::int64_t>::min() / 2;
 
@@ -56,8 +59,7 @@ std::uint32_t lace::shared_tasks(const worker& w) noexcept {
   return seen.something_shared() ? seen.shared() : 0;
 }
 
-bool lace::offers_all(worker& w, shared_part& part, std::int64_t now_ns) noexcept {
-  const std::int64_t asked_ns = w.asked.since_ns.load(std::memory_order_relaxed);  // [IN1]
+bool lace::offers_all(shared_part& part, std::int64_t now_ns, std::int64_t asked_ns) noexcept {
   if (std::exchange(part.began, false)) {
     // Not where activations are short: there somebody will ask soon.
     if (now_ns - std::exchange(part.began_ns, now_ns) > late_ns) {
@@ -80,7 +82,8 @@ void lace::answer(worker& w, offered_parts what) noexcept {
   const bool offers_loops = what == offered_parts::all || what == offered_parts::of_loops;
   const std::uint32_t tasks = offers_tasks ? private_tasks(w) : 0;
   const std::int64_t now_ns = tasks != 0 ? platform::now_ns() : 0;
-  const bool all = tasks != 0 && offers_all(w, part, now_ns);
+  const std::int64_t asked_ns = w.asked.since_ns.load(std::memory_order_relaxed);  // [IN1]
+  const bool all = tasks != 0 && offers_all(part, now_ns, asked_ns);
   work_share* const f = offers_loops ? giver(w, giving_order::oldest) : nullptr;
   unsigned parts = 0;
   // Where all is offered, one piece at a time: attention stays raised, and each push comes here.
@@ -93,10 +96,13 @@ void lace::answer(worker& w, offered_parts what) noexcept {
     const std::uint32_t shared = all ? left : part.all_stolen ? 1 : (left + 1) / 2;
     share(w, shared);
     parts = std::max(parts, std::min(shared, sleepers::most_woken));
-    // The oldest first; but where more want something than there are tasks, a younger loop is not to wait for its turn: those
-    // may be small, and its chunks long.
-    const std::uint32_t idle = f != nullptr && !all ? w.common.sleepers.about_idle(w) : 0;
-    if (idle > shared) parts += give_halves(w, *f, idle - shared);
+    // The oldest first. But the tasks may be small, and the chunks of a younger loop long: it is not to wait for its turn where
+    // more want something than there are tasks, or where whoever is through with those would wait for its next chunk.
+    if (f != nullptr && !all) {
+      const std::uint32_t idle = w.common.sleepers.about_idle(w);
+      const bool slow = asked_ns != 0 && now_ns - asked_ns > slow_ns;
+      if (slow || idle > shared) parts += give_halves(w, *f, slow ? idle : idle - shared);
+    }
   }
   part.looked = parts == 0;
   if (parts == 0) {

@@ -55,7 +55,7 @@ class lace : public stealing_policy {
   struct shared_part;
   [[nodiscard]] static shared_part& shared_part_of(const worker& w) noexcept;
   static void set_all_stolen(worker& w, shared_part& part, std::uint32_t head) noexcept;
-  [[nodiscard]] static bool offers_all(worker& w, shared_part& part, std::int64_t now_ns) noexcept;
+  [[nodiscard]] static bool offers_all(shared_part& part, std::int64_t now_ns, std::int64_t asked_ns) noexcept;
 
   bool steal_half_;
 };

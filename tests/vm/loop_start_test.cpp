@@ -132,6 +132,28 @@ TEST(loop_start, from_a_sleeping_pool_does_not_lose) {
   }
 }
 
+/// Forks of nothing, one below the other, and at the bottom a loop.
+void loop_below_forks(int forks, int n, double iteration_ns) {
+  if (forks == 0) return parallel_for(0, n, [=](int) { vm::charge(iteration_ns); });
+  fork_join([=] { loop_below_forks(forks - 1, n, iteration_ns); }, [] {});
+}
+
+// The forks are older than the loop, and are offered before it; there are more of them than workers. One that waits for all of
+// them to be taken, half of them for each iteration, takes 600 us.
+TEST(loop_start, below_tasks_of_nothing_is_shared) {
+  constexpr int workers = 8;
+  constexpr int iterations = 64;
+  constexpr double iteration_ns = 40'000;
+  platform::vm::machine_description machine = platform::vm::load_machine("generic", MACHINES_FOLDER);
+  vm::simulation world(machine, 1, workers);
+  world.run([&] {
+    scheduler pool({.workers = workers});
+    const double begin_ns = now_ns();
+    pool.run([&] { loop_below_forks(128, iterations, iteration_ns); });
+    EXPECT_LE(now_ns() - begin_ns, 1.4 * iterations * iteration_ns / workers);
+  });
+}
+
 /// Look-ups, of which those in `cold` are dear.
 class look_ups {
  public:
