@@ -309,12 +309,12 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
 
 /// Combines `init` and value(i) for every i in [first, last), or value(*i) for iterators.
 ///
-/// @param first, last, value  as first, last and body of parallel_for.
+/// @param first, last, value  as first, last and body of parallel_for; by default the items themselves, as std::reduce does.
 /// @param grain  iterations that are combined in one piece; 0: 1/2048 of all, rounded up (or 1/128, as above).
 /// The rest as above.
-template <class First, class Last, class T, class Value, class Combine = std::plus<>>
+template <class First, class Last, class T, class Value = std::identity, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>
-[[gnu::always_inline]] inline T parallel_reduce(First first, Last last, const T& init, const Value& value,
+[[gnu::always_inline]] inline T parallel_reduce(First first, Last last, const T& init, const Value& value = {},
                                                 const Combine& combine = {}, std::size_t grain = 0) {
   return detail::with_shape(std::move(first), std::move(last), [&](const auto& shape) -> T {
     return detail::reduce_items<T>(shape, init, value, combine, grain, nullptr);
@@ -336,8 +336,8 @@ T parallel_reduce(First first, Last last, const T& init, const Value& value, wei
 }
 
 /// The same for everything in a container, an array, or a view.
-template <detail::iterable Range, class T, class Value, class Combine = std::plus<>>
-T parallel_reduce(Range&& range, const T& init, const Value& value, const Combine& combine = {},
+template <detail::iterable Range, class T, class Value = std::identity, class Combine = std::plus<>>
+T parallel_reduce(Range&& range, const T& init, const Value& value = {}, const Combine& combine = {},
                   std::size_t grain = 0) {
   return parallel_reduce(std::begin(range), std::end(range), init, value, combine, grain);
 }

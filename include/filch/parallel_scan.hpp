@@ -16,6 +16,7 @@
 #include <filch/detail/bit_shape.hpp>
 #include <filch/detail/on_worker.hpp>
 #include <filch/detail/scan_blocks.hpp>
+#include <filch/detail/shapes.hpp>
 
 namespace filch {
 namespace detail {
@@ -66,6 +67,22 @@ class exclusive_elements : public scanned_elements<T, Input, Output, Operation> 
 
 template <class Input, class Output>
 concept scan_iterators = std::random_access_iterator<Input> && std::random_access_iterator<Output>;
+
+/// A container, an array, or a view whose elements have numbers.
+template <class Range>
+concept numbered = iterable<Range> && std::random_access_iterator<decltype(std::begin(std::declval<Range&>()))>;
+
+/// Takes two elements of a range: else the first two arguments are a range's ends.
+template <class Operation, class Range>
+concept operation_on =
+    numbered<Range> &&
+    std::invocable<const Operation&, std::iter_reference_t<decltype(std::begin(std::declval<Range&>()))>,
+                   std::iter_reference_t<decltype(std::begin(std::declval<Range&>()))>>;
+
+template <class Range>
+auto end_of(Range& range) {
+  return std::ranges::next(std::begin(range), std::end(range));
+}
 
 template <class Output>
 constexpr void check_output() {
@@ -164,6 +181,24 @@ Output parallel_exclusive_scan(Input first, Input last, Output out, const T& ini
                                std::size_t grain = 0) {
   const detail::exclusive_elements<T, Input, Output, Operation> elements(first, out, op);
   return detail::scan_from(first < last ? static_cast<std::uint64_t>(last - first) : 0, out, init, elements, op, grain);
+}
+
+/// The same for all elements of a container, an array, or a view.
+template <class Range, class Output, class Operation, class T>
+  requires detail::operation_on<Operation, Range> && std::random_access_iterator<Output>
+Output parallel_inclusive_scan(Range&& range, Output out, const Operation& op, const T& init, std::size_t grain = 0) {
+  return parallel_inclusive_scan(std::begin(range), detail::end_of(range), out, op, init, grain);
+}
+template <class Range, class Output, class Operation = std::plus<>>
+  requires detail::operation_on<Operation, Range> && std::random_access_iterator<Output>
+Output parallel_inclusive_scan(Range&& range, Output out, const Operation& op = {}) {
+  return parallel_inclusive_scan(std::begin(range), detail::end_of(range), out, op);
+}
+template <class Range, class Output, class T, class Operation = std::plus<>>
+  requires detail::operation_on<Operation, Range> && std::random_access_iterator<Output>
+Output parallel_exclusive_scan(Range&& range, Output out, const T& init, const Operation& op = {},
+                               std::size_t grain = 0) {
+  return parallel_exclusive_scan(std::begin(range), detail::end_of(range), out, init, op, grain);
 }
 
 /// Calls body(part, sum, true) for all parts of the range, each with the sum of what is before the part.

@@ -45,4 +45,21 @@ T parallel_transform_reduce(First first1, First last1, Second first2, const T& i
   return filch::parallel_reduce(std::ptrdiff_t{0}, count, init, value, combine, grain);
 }
 
+/// Both for all elements of a container, an array, or a view; the second range is at least as long as the first.
+template <detail::iterable Range, class T, class Combine, class Transform>
+  requires std::invocable<const Transform&, std::iter_reference_t<decltype(std::begin(std::declval<Range&>()))>>
+T parallel_transform_reduce(Range&& range, const T& init, const Combine& combine, const Transform& transform,
+                            std::size_t grain = 0) {
+  return filch::parallel_reduce(range, init, transform, combine, grain);
+}
+template <detail::iterable First, detail::iterable Second, class T, class Combine = std::plus<>,
+          class Transform = std::multiplies<>>
+  requires std::invocable<const Combine&, T, T>  // else the second is what another reduction begins with
+T parallel_transform_reduce(First&& first, Second&& second, const T& init, const Combine& combine = {},
+                            const Transform& transform = {}, std::size_t grain = 0) {
+  const auto begin = std::begin(first);
+  return parallel_transform_reduce(begin, std::ranges::next(begin, std::end(first)), std::begin(second), init, combine,
+                                   transform, grain);
+}
+
 }  // namespace filch

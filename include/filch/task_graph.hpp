@@ -28,12 +28,16 @@ namespace filch {
 /// Thread safety: one thread at a time.
 class FILCH_API task_graph {
  public:
-  /// A task of the graph that it is from. Valid as long as that.
+  /// A task of the graph that it is from, as long as that is there; by default, none.
   class node {
+   public:
+    node() = default;
+
    private:
     friend class task_graph;
-    explicit node(std::size_t which) noexcept : which_(which) {}
-    std::size_t which_;
+    node(const task_graph& of, std::size_t which) noexcept : of_(&of), which_(which) {}
+    const task_graph* of_ = nullptr;
+    std::size_t which_ = 0;
   };
 
   task_graph() = default;
@@ -41,13 +45,14 @@ class FILCH_API task_graph {
   task_graph& operator=(const task_graph&) = delete;
 
   /// Adds a task, which calls f in each run after those tasks have ended.
-  /// @throws std::bad_alloc; what copying f throws.
+  /// @throws std::bad_alloc; what copying f throws; std::invalid_argument when one of those tasks is not of this graph. Then
+  ///         nothing was added.
   template <class F>
   node add(F&& f, const std::vector<node>& after = {}) {
     return add_task(std::make_unique<task_of<std::decay_t<F>>>(std::forward<F>(f)), after);
   }
   /// `before` has to end before `after` begins.
-  /// @throws std::bad_alloc.
+  /// @throws std::bad_alloc; std::invalid_argument when one of them is not a task of this graph.
   void precede(node before, node after);
 
   /// Runs all tasks, and returns when they have ended. May be called again.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <filch/detail/worker_core.hpp>
 #include <filch/scheduler.hpp>
 
 namespace filch {
@@ -44,10 +45,11 @@ class worker_local {
     requires std::is_copy_constructible_v<T>
       : worker_local(of, [initial] { return initial; }) {}
 
-  /// The calling worker's value. A call and a comparison; the first time, make() and an allocation.
+  /// The calling worker's value. Two comparisons; the first time, make() and an allocation.
   /// @throws std::logic_error when the calling thread is no worker of the scheduler; what make() throws.
   T& local() {
-    const int index = detail::index_in(*of_);
+    const detail::worker_core& w = *detail::self;
+    const int index = w.home == of_ ? w.number : detail::index_in(*of_);  // inside of another scheduler's task
     if (index < 0) {
       throw std::logic_error(
           "filch: local() of a worker_local by a thread that is no worker of its scheduler; call it in a task, or "

@@ -15,7 +15,7 @@ namespace filch {
 task_graph::node task_graph::add_task(std::unique_ptr<task> made, const std::vector<node>& after) {
   all_.push_back(std::move(made));
   is_prepared_ = false;
-  const node added(all_.size() - 1);
+  const node added(*this, all_.size() - 1);
   try {
     for (const node before : after) precede(before, added);
   } catch (...) {
@@ -28,6 +28,10 @@ task_graph::node task_graph::add_task(std::unique_ptr<task> made, const std::vec
 }
 
 void task_graph::precede(node before, node after) {
+  if (before.of_ != this || after.of_ != this) {
+    throw std::invalid_argument(
+        "filch: a node of another task_graph, or of none; take those that add() of this graph has returned");
+  }
   task& later = *all_[after.which_];
   all_[before.which_]->next.push_back(&later);
   ++later.before;

@@ -49,7 +49,6 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
                const platform::worker_place& own_place)
     : stack_(stack_bytes),
       run_memory_(slots_in(stack_bytes) * sizeof(group_run)),
-      number(own_number),
       common(of_all),
       activations(slots_in(stack_bytes)),
       detached(own_number),
@@ -66,6 +65,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts
   set_split(base);
   end = base + (common.policy.runs_at_once() ? 0 : slots_in(stack_bytes));
   home = &own_home;
+  number = own_number;
   loops.tuners = &own_tuners_;
   diverts = false;
 }

@@ -325,7 +325,6 @@ class worker : public worker_core {
   /// Wakes those who sleep until one of the tasks is done that this worker is in the middle of, or its group.
   void wake_waiter() noexcept;
 
-  const std::uint16_t number;
   const common_parts common;
   activation_list activations;             ///< any thread may ask
   std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves

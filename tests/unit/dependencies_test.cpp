@@ -180,6 +180,20 @@ TEST(pipeline, needs_no_more_stack_the_more_items_there_are) {
 
 INSTANTIATE_TEST_SUITE_P(unit, dependencies, testing::ValuesIn(tests::configurations({1, 2, 4})), tests::name_of);
 
+TEST(task_graph, nodes_of_other_graphs_are_refused) {
+  task_graph graph;
+  task_graph other;
+  const std::vector<task_graph::node> none(1);
+  const task_graph::node own = graph.add([] {});
+  const task_graph::node strange = other.add([] {});
+  EXPECT_THROW(graph.add([] {}, none), std::invalid_argument);
+  EXPECT_THROW(graph.add([] {}, {own, strange}), std::invalid_argument);
+  EXPECT_THROW(graph.precede(strange, own), std::invalid_argument);
+  EXPECT_THROW(graph.precede(own, {}), std::invalid_argument);
+  EXPECT_EQ(graph.size(), 1U);
+  graph.run();
+}
+
 TEST(task_graph, circles_are_refused) {
   task_graph graph;
   bool ran = false;

@@ -813,5 +813,12 @@ TEST(parallel_reduce, can_be_used_again_after_an_exception) {
   });
 }
 
+TEST(parallel_reduce, of_the_items_themselves) {
+  const std::vector<double> values{0.5, 1, 2};
+  EXPECT_EQ(parallel_reduce(values, 1.0), 4.5);
+  EXPECT_EQ(parallel_reduce(values.begin(), values.end(), 0.0), 3.5);
+  EXPECT_EQ(parallel_reduce(0, 5, 0L), 10);
+}
+
 }  // namespace
 }  // namespace filch

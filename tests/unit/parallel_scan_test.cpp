@@ -5,9 +5,11 @@
 #include <deque>
 #include <functional>
 #include <numeric>
+#include <ranges>
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filch/parallel_scan.hpp>
@@ -232,6 +234,22 @@ TEST(parallel_scan, an_exception_in_any_part_leaves_nothing_behind) {
       }
     }
   }
+}
+
+TEST(parallel_scan, takes_containers_arrays_and_views) {
+  int values[] = {1, 2, 3, 4};
+  std::vector<int> sums(4);
+  EXPECT_EQ(parallel_inclusive_scan(values, sums.begin()), sums.end());
+  EXPECT_EQ(sums, (std::vector<int>{1, 3, 6, 10}));
+  parallel_inclusive_scan(std::views::iota(1, 5), sums.begin(), std::multiplies<>(), 2);
+  EXPECT_EQ(sums, (std::vector<int>{2, 4, 12, 48}));
+  parallel_exclusive_scan(std::vector<int>(values, values + 4), sums.data(), 5);
+  EXPECT_EQ(sums, (std::vector<int>{5, 6, 8, 11}));
+  // Two pointers are the ends of a range, whatever the first one points to.
+  parallel_inclusive_scan(values, values + 4, sums.data());
+  EXPECT_EQ(sums, (std::vector<int>{1, 3, 6, 10}));
+  parallel_exclusive_scan(values, values + 4, values, 0);
+  EXPECT_THAT(values, testing::ElementsAre(0, 1, 3, 6));
 }
 
 }  // namespace

@@ -105,5 +105,27 @@ TEST(parallel_transform_reduce, an_exception_at_any_place_leaves_nothing_behind)
   }
 }
 
+TEST(parallel_transform_reduce, takes_containers_arrays_and_views) {
+  const std::vector<int> values{1, 2, 3, 4};
+  const long more[] = {10, 20, 30, 40, 50};
+  const auto square = [](int x) { return x * x; };
+  EXPECT_EQ(parallel_transform_reduce(values, 100L, std::plus<>(), square), 130);
+  EXPECT_EQ(parallel_transform_reduce(std::views::iota(1, 5), 100L, std::plus<>(), square, 2), 130);
+  EXPECT_EQ(parallel_transform_reduce(values, more, 1L), 301);
+  EXPECT_EQ(parallel_transform_reduce(values, more, 1L, std::plus<>(), std::plus<>()), 111);
+  EXPECT_EQ(parallel_transform_reduce(
+                std::begin(more), std::end(more), values.begin() - 1 + 1, 0L, std::plus<>(),
+                [](long a, int /*b*/) { return a; }, 1),
+            150);
+  // What it begins with may be a container as well.
+  const auto append = [](std::vector<int> a, const std::vector<int>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  const std::vector<int> begin{0};
+  EXPECT_EQ(parallel_transform_reduce(values, begin, append, [](int x) { return std::vector<int>{x}; }),
+            (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace filch

@@ -112,6 +112,7 @@ struct alignas(64) worker_core {
   /// It is no worker, or searches, or runs a task of a repeated part: its attention is raised, and constructs ask on
   /// their cold paths what to do instead.
   bool diverts = true;
+  std::uint16_t number = 0;     ///< among those of its scheduler
   task_place place{};           ///< of what it runs
   given_task* given = nullptr;  ///< the newest that it has given and not joined
 
