@@ -141,7 +141,7 @@ class future_state : public future_base {
 template <class T>
 inline constexpr bool copyable = std::copy_constructible<T>;
 template <std::ranges::input_range T>
-  requires(!std::same_as<std::ranges::range_value_t<T>, T>)
+  requires(!std::same_as<std::ranges::range_value_t<T>, T> && !std::ranges::view<T>)
 inline constexpr bool copyable<T> = std::copy_constructible<T> && copyable<std::ranges::range_value_t<T>>;
 template <class T>
 inline constexpr bool copyable<std::optional<T>> = copyable<T>;

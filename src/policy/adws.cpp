@@ -33,8 +33,9 @@ void adws::begin_root(worker& w) noexcept {
 void adws::answer(worker& w) noexcept {
   // A search is short, and ends before anything else is given.
   if (w.diverts) return w.note_nothing();
-  // One in each answer: who told all of them at once would keep its own work waiting for that.
-  static_cast<void>(tell_next(w));
+  // One in each answer: who told all of them at once would keep its own work waiting for that. Not in a signal handler: to
+  // tell takes a lock, and may free a range.
+  if (!w.interrupt.handling) static_cast<void>(tell_next(w));
   lace::answer(w);
   if (w.telling.range) w.raise();
 }

@@ -7,7 +7,7 @@
 namespace filch {
 
 const std::vector<combination>& combinations() {
-  static const std::vector<combination> all = [] {
+  static const auto& all = *new const std::vector<combination>([] {
     std::vector<combination> made;
     for (const detail::policy_row& row : detail::policy_table()) {
       std::vector<std::string_view> joins;
@@ -25,7 +25,7 @@ const std::vector<combination>& combinations() {
                       .summary = row.summary});
     }
     return made;
-  }();
+  }());
   return all;
 }
 
@@ -54,7 +54,7 @@ std::string policies_with(std::string_view option) {
 
 const std::vector<way_to_split>& ways_to_split() {
   using enum loop_kind;
-  static const std::vector<way_to_split> all = {
+  static const auto& all = *new const std::vector<way_to_split>{
       {standard, "standard", "the default: half of the oldest loop is cut off when somebody asks for work"},
       {lazy_breadth, "lazy_breadth", "half of the oldest loop is offered whenever nothing is (BF-LS, 2014)"},
       {lazy_depth, "lazy_depth", "half of the innermost loop is offered whenever nothing is (DF-LS, 2014)"},

@@ -52,7 +52,7 @@ std::unique_ptr<policy> make_receiver(policy_parts p) {
 }  // namespace
 
 const std::vector<policy_row>& policy_table() {
-  static const std::vector<policy_row> table{
+  static const auto& table = *new const std::vector<policy_row>{
       {.name = "standard",
        .summary = "the default: work is offered when somebody asks, the oldest first, and sought close by first",
        .loops = all(),
@@ -140,7 +140,7 @@ const std::vector<policy_row>& policy_table() {
 }
 
 const std::vector<join_row>& join_table() {
-  static const std::vector<join_row> table{
+  static const auto& table = *new const std::vector<join_row>{
       {"transitive", true, {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<transitive>(); }},
       {"leapfrog", true, {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<leapfrog>(); }},
       {"random", false, {}, []() -> std::unique_ptr<join_strategy> { return std::make_unique<random_join>(); }},

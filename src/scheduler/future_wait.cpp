@@ -168,7 +168,11 @@ bool run_source(background_task& of) {
     if (task == nullptr) return false;
   }
   if (source == nullptr || !task->is_queued()) return false;
-  wait_for_task(*source, *task);
+  try {
+    wait_for_task(*source, *task);
+  } catch (const std::exception&) {
+    return false;  // no guest can be had: others run it
+  }
   return true;
 }
 

@@ -1,5 +1,6 @@
 // The slow side of division.hpp: giving tasks, and joining those that were given.
 #include <algorithm>
+#include <cassert>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -537,6 +538,7 @@ void activate_all(worker& w, steal_range& r) noexcept {
 }
 
 bool tell_next(worker& w) noexcept {
+  assert(!w.interrupt.handling);
   telling_part& telling = w.telling;
   steal_range* const r = telling.range.get();
   if (r == nullptr) return false;

@@ -50,27 +50,28 @@ void use_all() {
   expect(filch::scheduler::default_scheduler().submit([] { return fib(10); }).get() == 55, "a submitted task");
 }
 
-/// Before main, and after it, in whatever order.
+/// Before main, and after it, in whatever order; or after it alone.
 struct at_both_ends {
   at_both_ends() {
-    if (enabled()) use_all();
+    if (enabled("both")) use_all();
   }
   ~at_both_ends() {
-    if (enabled()) use_all();
+    if (enabled("both") || enabled("end")) use_all();
   }
   at_both_ends(const at_both_ends&) = delete;
   at_both_ends& operator=(const at_both_ends&) = delete;
-  static bool enabled() {
+  static bool enabled(std::string_view where) {
     // There is no argv yet.
     const char* const chosen = std::getenv("FILCH_TEST_STATICS");
-    return chosen != nullptr;
+    return chosen != nullptr && chosen == where;
   }
 };
 const at_both_ends first_static;
 
 void statics(char** argv) {
-  if (at_both_ends::enabled()) return use_all();
-  setenv("FILCH_TEST_STATICS", "1", 1);
+  if (at_both_ends::enabled("both")) return use_all();
+  if (at_both_ends::enabled("end")) return;
+  setenv("FILCH_TEST_STATICS", argv[2], 1);
   execv("/proc/self/exe", argv);
   expect(false, "exec");
 }

@@ -217,7 +217,8 @@ INSTANTIATE_TEST_SUITE_P(all, interrupts,
                          testing::Values(setting{"standard", false, false}, setting{"lace", true, false},
                                          setting{"receiver", false, false}, setting{"receiver", true, false},
                                          setting{"receiver_blocking", false, false}, setting{"sender", false, false},
-                                         setting{"sender", true, true}),
+                                         setting{"sender", true, true}, setting{"adws", false, false},
+                                         setting{"constrained", false, false}),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -426,6 +427,15 @@ TEST(future, of_a_value_that_cannot_be_copied_gives_it_away_at_its_end) {
   EXPECT_EQ(*std::move(kept).get(), 4);
   EXPECT_THROW(static_cast<void>(copy.get()), std::logic_error);
   EXPECT_THROW(static_cast<void>(copy.then([](const std::unique_ptr<int>& i) { return *i; }).get()), std::logic_error);
+}
+
+TEST(future, of_a_view_of_what_cannot_be_copied_is_copied_itself) {
+  scheduler pool({.workers = 2});
+  std::vector<std::unique_ptr<int>> many(3);
+  future<std::span<std::unique_ptr<int>>> view = pool.submit([&] { return std::span(many); });
+  const auto again = view;
+  EXPECT_EQ(std::move(view).get().size(), 3U);
+  EXPECT_EQ(again.get().size(), 3U);
 }
 
 TEST(future, of_a_container_of_what_cannot_be_copied_gives_it_away_as_well) {
