@@ -64,8 +64,8 @@ struct value_combiner {
 };
 
 /// A worker has room for some twenty values on its stack, for 65 while it makes a node. Larger ones, in bytes, are
-/// boxed.
-inline constexpr std::size_t most_on_stack = 1024;
+/// boxed: reductions may be nested.
+inline constexpr std::size_t most_on_stack = 256;
 
 inline std::optional<weight_sums> of_every(const weight_sums* hints, std::uint64_t numbers) noexcept {
   return hints == nullptr ? std::nullopt : std::optional(hints->of_every(numbers));
@@ -284,7 +284,7 @@ T reduce_halves(Range range, const T& identity, const Body& body, const Combine&
 ///                  are called by several threads at the same time.
 /// @throws what body or combine throws; of several exceptions the one of the leftmost part. std::bad_alloc if there is
 ///         no memory for the value of a part that another worker took.
-/// @par Complexity no allocation (but for values over 1 KiB) and no atomic read-modify-write unless somebody asks for
+/// @par Complexity no allocation (but for values over 256 bytes) and no atomic read-modify-write unless somebody asks for
 ///                 work. Parts that together
 ///                 take less than about a microsecond are not shared. How parts are cut off is the scheduler's choice
 ///                 (options::loop), as for other loops.

@@ -83,7 +83,7 @@ template <detail::sortable_iterator Iterator, class Compare = std::less<>, class
 void parallel_sort(Iterator first, Iterator last, const Compare& less = {}, const Key& key = {}) {
   detail::with_order(less, key, [&](const auto& before) {
     detail::with_pointers(first, last, [&before](auto begin, auto end) {
-      if (begin == end) return;
+      if (end - begin <= detail::few_elements) return detail::insertion_sort(begin, end, before);
       detail::on_worker([&] {
         if (!detail::sort_if_in_order<false>(begin, end, before)) detail::quick_sort(begin, end, before)();
       });
@@ -110,7 +110,11 @@ void parallel_stable_sort(Iterator first, Iterator last, const Compare& less = {
       std::is_nothrow_move_constructible_v<value_type> && std::is_nothrow_move_assignable_v<value_type>;
   detail::with_order(less, key, [&](const auto& before) {
     detail::with_pointers(first, last, [&before](auto begin, auto end) {
-      if (begin == end) return;
+      if constexpr (moves) {
+        if (end - begin <= detail::few_elements) return detail::insertion_sort(begin, end, before);
+      } else {
+        if (begin == end) return;
+      }
       detail::on_worker([&] {
         if (detail::sort_if_in_order<true>(begin, end, before)) return;
         if constexpr (moves) {

@@ -348,8 +348,14 @@ detached_task* injector::take_of(worker& w, group_rest& group, bool from_outside
   return found;
 }
 
-bool injector::acquire(worker& w) noexcept {
-  detached_task* t = take_any(w);
+bool injector::acquire(worker& w) noexcept { return run_found(w, take_any(w)); }
+
+bool injector::acquire_from_outside(worker& w) noexcept {
+  return outside_.may_have_tasks() && w.activations.has_room() && run_found(w, take_half(w, outside_, nullptr));
+}
+
+// Idle worker. With what comes with it.
+bool injector::run_found(worker& w, detached_task* t) noexcept {
   if (t == nullptr) return false;
   w.occupied();
   w.common.sleepers.end_search(w);

@@ -40,6 +40,8 @@ class injector final : public work_source {
   void end(detached_task& t) noexcept;
 
   bool acquire(worker& w) noexcept override;
+  /// The same for what threads have handed over that are none of its workers.
+  bool acquire_from_outside(worker& w) noexcept;
   [[nodiscard]] bool work_visible() const noexcept override;
   /// Worker: runs what is queued until nothing is.
   void drain(worker& w) noexcept;
@@ -83,6 +85,7 @@ class injector final : public work_source {
   detached_task* take_any(worker& w) noexcept;
   detached_task* take_of(worker& w, group_rest& group, bool from_outside) noexcept;
   bool run_queued(worker& w, group_rest& group, bool from_outside) noexcept;
+  bool run_found(worker& w, detached_task* t) noexcept;
   [[nodiscard]] running_tasks running_of(const group_rest& group, const worker& by) const noexcept;
   void wait_as(worker& w, group_rest& group, bool from_outside) noexcept;
   bool help_running(worker& w, const group_rest& group) noexcept;

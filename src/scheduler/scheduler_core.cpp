@@ -70,8 +70,10 @@ class scheduler_core::idle_wait {
     w_.counted.idle.begin();
     if (core_.network_ != nullptr) core_.network_->poll();
     const auto acquire = [this](work_source* from) { return from->acquire(w_); };
-    if (!core_.policy_->acquire(w_) && !w_.run_given(w_) && !w_.run_given_in_place() &&
-        !std::ranges::any_of(core_.sources_, acquire)) {
+    // What is handed over from outside comes first: part of a long loop, once it is begun, would keep that waiting until its
+    // end.
+    if (!core_.injected_.acquire_from_outside(w_) && !core_.policy_->acquire(w_) && !w_.run_given(w_) &&
+        !w_.run_given_in_place() && !std::ranges::any_of(core_.sources_, acquire)) {
       // Others are likelier to have what is left; and each look at a worker that has nothing costs that one time.
       for (std::uint32_t i = std::min(++in_vain_ / searches_at_full_pace, most_further_pauses); i != 0; --i)
         platform::pause();

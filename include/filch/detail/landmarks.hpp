@@ -20,14 +20,18 @@ class landmarks {
   /// @throws std::bad_alloc; what the iterators throw. O(n), and memory for at most 8,192 iterators.
   template <std::sentinel_for<Iterator> Last>
   landmarks(Iterator first, Last last) {
-    for (; first != last; ++first, ++n_) {
-      if (n_ % stride_ != 0) continue;
+    while (first != last) {
       if (marks_.size() == most) {
         for (std::size_t i = 0; i != most / 2; ++i) marks_[i] = std::move(marks_[2 * i]);
         marks_.resize(most / 2, first);
         stride_ *= 2;  // n_ is a multiple of this as well
       }
       marks_.push_back(first);
+      std::uint64_t left = stride_;
+      do {
+        ++first;
+      } while (--left != 0 && first != last);
+      n_ += stride_ - left;
     }
   }
 

@@ -50,7 +50,6 @@ class quick_sort {
   using value_type = std::iter_value_t<Iterator>;
   using offset = std::iter_difference_t<Iterator>;
 
-  static constexpr std::uint64_t insertion_until = 24;
   static constexpr std::uint64_t forked_from = 1024;
   /// Ranges below this are partitioned by one worker. So are those below 1/64 of all elements: by then there are enough
   /// of them for everybody.
@@ -73,7 +72,7 @@ class quick_sort {
 
   /// `bad_pivots`: how many more of them there may be. `perhaps_sorted`: looks whether it is.
   void sort(Iterator first, Iterator last, int bad_pivots, bool perhaps_sorted) const {
-    while (size(first, last) > insertion_until) {
+    while (last - first > few_elements) {
       if (perhaps_sorted && is_sorted(first, last)) return;
       const std::uint64_t n = size(first, last);
       if (bad_pivots == 0) {

@@ -15,6 +15,9 @@
 
 namespace filch::detail {
 
+/// So many elements are sorted by insertion.
+inline constexpr int few_elements = 24;
+
 /// Cheaper to copy around than to wait for a branch that was guessed wrongly.
 template <class T>
 inline constexpr bool cheap_to_copy = std::is_trivially_copyable_v<T> && std::is_trivially_copy_constructible_v<T> &&
