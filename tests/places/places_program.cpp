@@ -2,7 +2,7 @@
 //
 //   places_program check [rma]   the network and the load boards; prints "checked by P places" at place 0
 //   places_program end HOW       through places::run(); the last place ends as HOW says: returns, throws, exits, exits_3,
-//                                is_killed, or takes no part in what the others do: is_missing_in_finish, is_missing_in_reduction,
+//                                is_killed, has_child, which exits, or takes no part in what the others do: is_missing_in_finish, is_missing_in_reduction,
 //                                is_alone_in_finish, is_alone_in_reduction. Place 0 prints "after the last barrier" when run() has returned.
 #include <algorithm>
 #include <array>
@@ -23,6 +23,8 @@
 #include <vector>
 
 #include <mpi.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filch/places.hpp>
 
@@ -328,6 +330,13 @@ int say_workers(int argc, char** argv) {
   return 2;
 }
 
+bool child_exits() {
+  const pid_t child = fork();
+  if (child == 0) std::exit(0);
+  int status = -1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 int end_as(std::string_view how) {
   int started = 0;
   MPI_Initialized(&started);
@@ -349,6 +358,7 @@ int end_as(std::string_view how) {
   // The others are waiting by then.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (how == "throws") throw std::runtime_error("has thrown on purpose");
+  if (how == "has_child") return child_exits() ? 0 : 1;
   if (how == "exits") std::exit(0);
   if (how == "exits_3") std::exit(3);
   std::raise(SIGKILL);

@@ -106,6 +106,10 @@ def fails(mpirun, program):
     expect(job.status != 0, "the exit status is not 0", job)
     job.expect_one_line(f"place {last} ended before the others", "exit(3)")
 
+    job = Job(*command, "has_child")
+    expect(job.status == 0 and not job.own_lines, "a child of a place may exit", job)
+    expect(FINAL_LINE in job.out, "all places have got past the last barrier", job)
+
     job = Job(*command, "is_killed")
     expect(job.status != 0, "the exit status is not 0", job)
     expect(FINAL_LINE not in job.out, "no place has got past the last barrier", job)

@@ -19,8 +19,11 @@ constexpr int nobody_watches = -1;
 // The place that is watched. Relaxed: a program that exits while another thread begins or ends a run may be seen either
 // way.
 std::atomic<int> watched{nobody_watches};
+// And the process that it is: a child of it inherits the handler.
+std::atomic<pid_t> watched_process{0};
 
 void exited(int status) {
+  if (watched_process.load(std::memory_order_relaxed) != getpid()) return;  // see above
   const int place = watched.exchange(nobody_watches, std::memory_order_relaxed);
   if (place == nobody_watches) return;
   abort_job(place, " ended before the others, by exit(" + std::to_string(status) + "); return from main instead",
@@ -52,7 +55,8 @@ void abort_job(int place, const std::string& reason, int status) {
 exit_watch::exit_watch(int place) {
   static const bool is_called = platform::call_at_exit(exited);
   if (!is_called) say("filch: no memory for an exit handler; a place that exits early may leave the others waiting");
-  watched.store(place, std::memory_order_relaxed);  // see above
+  watched_process.store(getpid(), std::memory_order_relaxed);  // see above
+  watched.store(place, std::memory_order_relaxed);
 }
 
 exit_watch::~exit_watch() { watched.store(nobody_watches, std::memory_order_relaxed); }  // see above
