@@ -183,6 +183,7 @@ class FILCH_API task_group {
   detail::slot* first_ = nullptr;  ///< of its newest run; null: none
   detail::slot* last_ = nullptr;   ///< one past its newest task on the stack; null: none
   platform::atomic<detail::group_rest*> rest_{nullptr};
+  void* scope_ = nullptr;          ///< at a place: the finish in which a group with a frame was made
   double total_ = 0;               ///< of the hints; 0: none was said
   std::uint64_t ran_at_once_ = 0;  ///< tasks that run() ran itself, mostly because the stack was full
   std::stop_token stop_;

@@ -65,7 +65,7 @@ scope& current_scope() {
   place& at = place::here("async");
   void* const innermost = this_worker_of_place().scopes->innermost();
   if (innermost != nullptr && innermost != scope_list::of_background()) return *static_cast<scope*>(innermost);
-  // What a group's other tasks have added to it: that is over before the finish_spmd is.
+  // What others have added to a group on the heap: that is over before the finish_spmd is.
   if (innermost == nullptr && at.is_in_finish()) return at.finish_scope();
   throw std::logic_error(
       "filch: async called outside of a finish; call it inside of finish or finish_spmd, and from no submitted task or "

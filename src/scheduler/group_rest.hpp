@@ -86,6 +86,7 @@ class group_rest : public line_allocated {
   }
 
   injector& home;
+  void* scope = nullptr;  ///< at a place: the finish that its detached tasks belong to; null: none is known
   // Owner of a group that lies on its C++ stack and has a total, while it divides: how, and what is left of that.
   std::optional<division> tasks;
   double work_left = 0;

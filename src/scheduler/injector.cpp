@@ -241,7 +241,7 @@ void injector::flush(worker& w) noexcept {
 void injector::run(worker& w, detached_task& t) noexcept {
   // Not later: who waits for another group does not wait for this task.
   if (w.detached.ended_of != t.home) flush(w);
-  w.run_detached(t);
+  w.run_detached(t, t.home->scope);
 }
 
 // The newest task of its own, of that group if one is given.

@@ -36,6 +36,10 @@ unsigned int exceptions_in_flight(const detail::worker_core& w) noexcept {
   unwinding_ = exceptions_in_flight(w);
   if (&w == &detail::foreign_worker || !below(__builtin_frame_address(0), this) || !below(this, w.inner.frame)) return;
   frame_ = w.inner.frame;
+  // It ends before that finish does. A group on the heap may not, and so remembers none.
+  const auto& scopes = static_cast<const detail::worker&>(w).scopes;
+  if (scopes) [[unlikely]]
+    scope_ = scopes->innermost();
 }
 
 void task_group::end() {
@@ -259,6 +263,7 @@ detail::group_rest& task_group::rest() {
   scheduler& home = w == &detail::foreign_worker ? scheduler::default_scheduler() : *w->home;
   detail::injector& tasks = home.core().injected();
   auto made = tasks.make_rest();
+  made->scope = scope_;
   // [GR2] release: the object; acquire, when it fails: the one that somebody else made first.
   if (!rest_.compare_exchange_strong(rest, made.get(), std::memory_order_release, std::memory_order_acquire)) {
     return *rest;

@@ -135,8 +135,8 @@ void worker::pass_empty() noexcept {
   }
 }
 
-void worker::begin_scope_of(task& t, const worker* owner) noexcept {
-  void* scope = nullptr;
+void worker::begin_scope_of(task& t, const worker* owner, void* scope_of_group) noexcept {
+  void* scope = scope_of_group;
   if (owner != nullptr) {
     const auto* const s = static_cast<const slot*>(&t);
     scope = owner->has(*s)
@@ -146,9 +146,10 @@ void worker::begin_scope_of(task& t, const worker* owner) noexcept {
   scopes->begin(head.load(), newest_id, scope);
 }
 
-void worker::run_as_activation(task& t, worker* owner, const group_rest* group, slot* own_base) noexcept {
+void worker::run_as_activation(task& t, worker* owner, const group_rest* group, slot* own_base,
+                               void* scope_of_group) noexcept {
   const running here{innermost_, &t, owner, group};
-  if (scopes) begin_scope_of(t, owner);
+  if (scopes) begin_scope_of(t, owner, scope_of_group);
   // As long as this runs it waits for no group but those in here.
   const group_rest* const outer_wait = wait.group.load(std::memory_order_relaxed);  // the owner's own
   if (outer_wait != nullptr) wait.group.store(nullptr, std::memory_order_relaxed);
@@ -242,7 +243,9 @@ void worker::begin_detached(const group_rest& group) noexcept {
   activations.begin(new_id(), index_of(head.load()), &group);
 }
 
-void worker::run_detached(detached_task& t) noexcept { run_as_activation(t, nullptr, t.home, head.load()); }
+void worker::run_detached(detached_task& t, void* scope) noexcept {
+  run_as_activation(t, nullptr, t.home, head.load(), scope);
+}
 
 void worker::run_loose(task& t) noexcept {
   activations.begin(new_id(), index_of(head.load()));

@@ -283,7 +283,8 @@ class worker : public worker_core {
 
   /// Begins the activation of a task of that group, which it is about to take. run_detached() has to follow.
   void begin_detached(const group_rest& group) noexcept;
-  void run_detached(detached_task& t) noexcept;
+  /// `scope`: that the group was made in, see scope_list.
+  void run_detached(detached_task& t, void* scope) noexcept;
   /// Runs a task that lies on no stack and that nobody waits for.
   void run_loose(task& t) noexcept;
 
@@ -372,8 +373,9 @@ class worker : public worker_core {
   }
   template <class Claim>
   bool run_claimed(task& t, worker* owner, Claim claim) noexcept;
-  void run_as_activation(task& t, worker* owner, const group_rest* group, slot* own_base) noexcept;
-  void begin_scope_of(task& t, const worker* owner) noexcept;
+  void run_as_activation(task& t, worker* owner, const group_rest* group, slot* own_base,
+                         void* scope_of_group = nullptr) noexcept;
+  void begin_scope_of(task& t, const worker* owner, void* scope_of_group) noexcept;
 
   chunk_tuners own_tuners_;
   const running* innermost_ = nullptr;

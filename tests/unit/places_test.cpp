@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -148,6 +149,57 @@ TEST_P(everywhere, finishes_wait_for_their_tasks) {
   });
   EXPECT_EQ(missing, 0);
   EXPECT_EQ(ran, 20 * GetParam().places);
+}
+
+// Another worker adds to a group, so that none of its own tasks has what is added on its stack.
+void add_elsewhere(const std::function<void()>& added) {
+  task_group group;
+  std::atomic<bool> has_begun{false};
+  group.run([&] {
+    has_begun = true;
+    group.run([&] { added(); });
+  });
+  const auto start = std::chrono::steady_clock::now();
+  while (places::workers() > 1 && !has_begun && std::chrono::steady_clock::now() - start < std::chrono::seconds(2)) {
+    fork_join([] {}, [] {});  // in which requests are answered
+  }
+  group.wait();
+}
+
+TEST_P(everywhere, finishes_wait_for_what_groups_make) {
+  std::atomic<int> missing{0};
+  const auto check = [&] {
+    std::atomic<int> ended{0};
+    const auto make = [&ended] {
+      places::async([&ended] {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        ++ended;
+      });
+    };
+    places::finish([&] { add_elsewhere(make); });
+    if (ended != 1) ++missing;
+    ended = 0;
+    int items = 0;
+    places::finish([&] {
+      pipeline(
+          4, [&]() -> std::optional<int> { return items == 20 ? std::nullopt : std::optional(items++); },
+          serial_in_order([&](int) { make(); }));
+    });
+    if (ended != 20) ++missing;
+    ended = 0;
+    places::finish([&] {
+      task_graph graph;
+      const auto first = graph.add([] {});
+      for (int i = 0; i < 8; ++i) graph.add([&] { make(); }, {first});
+      graph.run();
+    });
+    if (ended != 8) ++missing;
+  };
+  run_places(GetParam(), [&] {
+    check();  // where there is no finish_spmd
+    places::finish_spmd([&] { check(); });
+  });
+  EXPECT_EQ(missing, 0);
 }
 
 TEST_P(everywhere, futures_release_tasks) {
