@@ -206,16 +206,17 @@ template <class T, class Combine>
 [[nodiscard]] T all_reduce(const T& value, Combine combine) {
   std::vector<std::byte> bytes(sizeof(T));
   std::memcpy(bytes.data(), &value, sizeof(T));
+  // On the heap: they may be large, and the bytes lie anywhere.
   const auto of = [](std::span<const std::byte> from) {
-    T t;
-    std::memcpy(static_cast<void*>(&t), from.data(), sizeof(T));
+    auto t = std::make_unique_for_overwrite<T>();
+    std::memcpy(static_cast<void*>(t.get()), from.data(), sizeof(T));
     return t;
   };
   detail_reduce::reduce(bytes, [&](std::span<std::byte> first, std::span<const std::byte> second) {
-    const T both = combine(of(first), of(second));
+    const T both = combine(static_cast<T&&>(*of(first)), static_cast<T&&>(*of(second)));
     std::memcpy(first.data(), &both, sizeof(T));
   });
-  return of(bytes);
+  return static_cast<T&&>(*of(bytes));
 }
 
 /// Runs main at this place, in each of the processes that a launcher has started; without a launcher, there is one place,

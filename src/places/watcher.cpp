@@ -24,9 +24,6 @@ bool has_own_processor() noexcept {
   return platform::now_ns() - before_ns < yield_ns;
 }
 
-/// For closures that are written and read there.
-constexpr std::size_t stack_bytes = std::size_t{1} << 20;
-
 }  // namespace
 
 std::int64_t nap::next_ns() noexcept {
@@ -41,7 +38,8 @@ std::int64_t nap::next_ns() noexcept {
 
 watcher::watcher(bool is_dedicated, bool is_needed, std::function<seen(bool rested)> look)
     : is_needed_(is_needed), is_dedicated_(is_needed && is_dedicated), look_(std::move(look)) {
-  if (is_needed) thread_.emplace(stack_bytes, [this] { is_dedicated_ ? communicate() : watch(); });
+  // The program's own code runs there as well, which writes and reads closures, and combines values.
+  if (is_needed) thread_.emplace(platform::worker_stack_bytes(), [this] { is_dedicated_ ? communicate() : watch(); });
 }
 
 watcher::~watcher() { stop(); }

@@ -308,6 +308,25 @@ TEST_P(everywhere, a_combine_that_throws_fails_at_all_places) {
   EXPECT_EQ(failed, GetParam().places == 1 ? 0 : 2 * GetParam().places);
 }
 
+// Whoever looks at the network combines them.
+TEST_P(everywhere, values_may_be_large) {
+  using values = std::array<double, 60'000>;
+  run_places(GetParam(), [&] {
+    const auto mine = std::make_unique<values>();
+    mine->fill(1);
+    const auto add = [n = static_cast<std::size_t>(places::count())](const values& a, const values& b) {
+      std::array<values, 4> sums;  // as much as nobody else has there
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        for (values& each : sums) each[i] = a[i] + b[i];
+      }
+      return sums[n % sums.size()];
+    };
+    const auto all = std::make_unique<values>(places::all_reduce(*mine, add));
+    EXPECT_EQ(all->front(), places::count());
+    EXPECT_EQ(all->back(), places::count());
+  });
+}
+
 TEST_P(everywhere, reductions_that_do_not_fit_together_fail_at_all_places) {
   std::atomic<int> failed{0};
   run_places(GetParam(), [&] {
