@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "platform/thread.hpp"
@@ -44,8 +45,8 @@ whole_schedule& schedule_of_process() {
 }
 
 void write_schedule() noexcept {
-  const char* const path = recording_path(record_variable);
-  if (path == nullptr) return;
+  if (recording_path(record_variable) == nullptr) return;
+  const std::string path = name_of_file(recording_path(record_variable));
   whole_schedule& all = schedule_of_process();
   const std::lock_guard lock(all.mutex);
   std::ofstream out(path);
@@ -57,14 +58,13 @@ void write_schedule() noexcept {
   out << last_word << '\n';
   if (!out.flush()) {
     static_cast<void>(
-        std::fprintf(stderr, "filch: the schedule '%s' cannot be written: %s\n", path, std::strerror(errno)));
+        std::fprintf(stderr, "filch: the schedule '%s' cannot be written: %s\n", path.c_str(), std::strerror(errno)));
   }
 }
 
-void read_schedule(whole_schedule& into, const char* path) {
+void read_schedule(whole_schedule& into, const std::string& path) {
   const auto reject = [&](const char* why) {
-    throw std::invalid_argument(std::string("filch: FILCH_REPLAY '") + path + "' " + why +
-                                "; name a file that FILCH_RECORD wrote");
+    throw std::invalid_argument("filch: FILCH_REPLAY '" + path + "' " + why + "; name a file that FILCH_RECORD wrote");
   };
   std::ifstream in(path);
   if (!in) reject("cannot be read");
@@ -99,9 +99,9 @@ void open_schedule(whole_schedule& all) {
       throw std::invalid_argument("filch: FILCH_RECORD and FILCH_REPLAY are both set; record a schedule or replay one");
     }
     if (from != nullptr) {
-      read_schedule(all, from);
+      read_schedule(all, name_of_file(from));
     } else {
-      require_writable(to, record_variable);
+      require_writable(name_of_file(to), record_variable);
       write_at_exit([] { write_schedule(); });
     }
   } catch (const std::exception&) {

@@ -80,7 +80,24 @@ std::string reason() { return std::strerror(errno); }
 
 constinit platform::atomic<bool> is_child{false};
 
+constexpr int no_place = -1;
+// Relaxed: set before the place has a scheduler.
+constinit platform::atomic<int> place_of_process{no_place};
+
 }  // namespace
+
+void name_files_of_place(int number) noexcept {
+  place_of_process.store(number, std::memory_order_relaxed);  // see above
+}
+
+std::string name_of_file(std::string path) {
+  const int place = place_of_process.load(std::memory_order_relaxed);  // see above
+  if (place == no_place) return path;
+  const std::size_t last = path.find_last_of("./");
+  const bool has_extension = last != std::string::npos && path[last] == '.';
+  path.insert(has_extension ? last : path.size(), "." + std::to_string(place));
+  return path;
+}
 
 const char* recording_path(const char* variable) noexcept {
   const bool may_record = platform::records_traces && !is_child.load(std::memory_order_relaxed);
@@ -163,7 +180,7 @@ void write_recording() noexcept {
   try {
     std::vector<recorded_team> teams = all.ended;
     for (const scheduler_core* const each : all.running) teams.push_back(each->recorded());
-    write_trace(all.path, teams);
+    write_trace(name_of_file(all.path), teams);
   } catch (const std::exception& error) {
     static_cast<void>(std::fprintf(stderr, "%s\n", error.what()));
   }
@@ -177,7 +194,7 @@ process_trace::process_trace(scheduler_core& of) : of_(of), is_wanted_(recording
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
   if (all.path.empty()) {
-    require_writable(path, "FILCH_TRACE");
+    require_writable(name_of_file(path), "FILCH_TRACE");
     all.path = path;
     write_at_exit([] { write_recording(); });
   }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <filch/config.hpp>
+
 #include "platform/trace_log.hpp"
 
 namespace filch::detail {
@@ -28,6 +30,10 @@ struct recorded_team {
 /// The file that a variable of the environment names; null: none, or nothing can be recorded here, or this is a child
 /// process, whose parent writes the file.
 const char* recording_path(const char* variable) noexcept;
+/// This process is one of several places, with that number, and has files of its own.
+FILCH_API void name_files_of_place(int number) noexcept;
+/// The name of this process's file: at place 2 trace.2.json for trace.json; where there is one place, as it is.
+std::string name_of_file(std::string path);
 /// `write` is called when this process exits, and not when its children do.
 void write_at_exit(void (*write)());
 /// As a text of JSON.

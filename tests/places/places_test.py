@@ -9,6 +9,7 @@
   places_test.py alone MPIRUN PROGRAM             one place, without a launcher and with one
   places_test.py wrong_launcher MPIRUN PROGRAM    MPIRUN is not that of PROGRAM's MPI
   places_test.py workers MPIRUN PROGRAM           how many workers a place has that nobody has told
+  places_test.py records MPIRUN PROGRAM           each place has files of its own
   places_test.py peer MPIRUN FILCH PLACES         filch bench --peer mpi
 """
 
@@ -193,6 +194,29 @@ def workers(mpirun, program):
         expect(partly == [(2, 1), (2, max(all_of_them // 2, 1))], "a processor is shared in part")
 
 
+def records(mpirun, program):
+    for variable, name, file_of in [
+        ("FILCH_TRACE", "trace.json", "trace.{}.json"),
+        ("FILCH_PROFILE", "a.b/page", "a.b/page.{}"),
+        ("FILCH_RECORD", "schedule", "schedule.{}"),
+    ]:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / name).parent.mkdir(exist_ok=True)
+            for places in range(1, 4):
+                job = Job(mpirun, "-n", str(places), program, "end", "returns", **{variable: f"{folder}/{name}"})
+                expect(job.status == 0 and not job.own_lines, "the exit status is 0", job)
+                written = {str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file()}
+                wanted = {name} | ({file_of.format(place) for place in range(places)} if places > 1 else set())
+                expect(written == wanted, f"of {places} places with {variable} each has a file, not {written}")
+            for path in Path(folder).rglob("trace*"):
+                json.loads(path.read_text())
+            if variable == "FILCH_RECORD":
+                (Path(folder) / "schedule.1").unlink()
+                job = Job(mpirun, "-n", "2", program, "end", "returns", FILCH_REPLAY=f"{folder}/{name}")
+                expect(job.status != 0, "a place has no schedule", job)
+                job.expect_one_line("place 1", "schedule.1' cannot be read")
+
+
 def peer(mpirun, filch, places):
     workloads = "uts_places:bin/b0=2000/q=0.1999/m=5/seed=6", "uts_places:geo/a3/d=6/b0=4/seed=19", "nqueens_places:9"
     command = [mpirun, "-n", places, filch, "bench", *workloads, "--peer", "mpi", "--workers", "1", "--repeat", "3"]
@@ -209,7 +233,7 @@ def peer(mpirun, filch, places):
         expect(job.status == 2 and "--peer 'mpi' does not run workload" in job.err, "it is refused", job)
 
 
-CASES = {case.__name__: case for case in (works, tasks, fails, differs, policies, alone, wrong_launcher, workers, peer)}
+CASES = {case.__name__: case for case in (works, tasks, fails, differs, policies, alone, wrong_launcher, workers, records, peer)}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]](*sys.argv[2:])

@@ -12,6 +12,7 @@
 #include "places/mpi/launch.hpp"
 #include "places/mpi/mpi_network.hpp"
 #include "places/settings.hpp"
+#include "scheduler/trace_file.hpp"
 
 namespace filch::places {
 
@@ -23,6 +24,7 @@ int run_launched(const launch& by, int argc, char** argv, const options& how,
                  const std::function<int(int, char**)>& main) {
   session all(by, argc, argv);
   all.compare_policies(policy_of(how));
+  if (all.places() > 1) detail::name_files_of_place(all.place());
   mpi_network to_others(all.communicator(), make_mpi_board(all));
   const exit_watch watch(all.place());
   try {
