@@ -358,7 +358,7 @@ void place::check_in_finish(const char* construct) const {
   if (is_counted && is_in_finish_.load(std::memory_order_relaxed)) return;
   throw std::logic_error(std::string("filch: ") + construct +
                          " called outside of finish_spmd; call it from its body, or from a task of it, and from no "
-                         "submitted task or continuation: use async_await there");
+                         "submitted task or continuation: make those by async_await instead of submit or then");
 }
 
 void place::check_is_main(const char* construct) const {

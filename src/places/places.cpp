@@ -69,7 +69,7 @@ scope& current_scope() {
   if (innermost == nullptr && at.is_in_finish()) return at.finish_scope();
   throw std::logic_error(
       "filch: async called outside of a finish; call it inside of finish or finish_spmd, and from no submitted task or "
-      "continuation: use async_await there");
+      "continuation: make those by async_await instead of submit or then");
 }
 
 inside::inside(scope& of) noexcept {

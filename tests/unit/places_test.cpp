@@ -621,7 +621,8 @@ TEST_P(everywhere, continuations_are_in_no_finish) {
   const auto is_rejected = [](auto call) {
     try {
       call();
-    } catch (const std::logic_error&) {
+    } catch (const std::logic_error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("make those by async_await instead of submit or then"));
       return 1;
     }
     return 0;
