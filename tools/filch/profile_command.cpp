@@ -111,6 +111,12 @@ void run_program_with(const std::vector<std::string>& command, const std::string
   }
 }
 
+/// The file that a program was told to write; of several places, place 0's.
+fs::path written_as(const fs::path& path) {
+  const fs::path of_place_0 = path.parent_path() / (path.stem().string() + ".0" + path.extension().string());
+  return fs::exists(of_place_0) ? of_place_0 : path;
+}
+
 /// A page that a program has written: its figures, and what is around them.
 struct profile_page {
   std::string before;
@@ -268,11 +274,11 @@ int run_profile(const CLI::App& app) {
   progress_line progress;
   progress.show("in its own order");
   run_program_with(command, "FILCH_PROFILE=" + (scratch / "page.html").string());
-  profile_page page = read_page(scratch / "page.html", command.front());
+  profile_page page = read_page(written_as(scratch / "page.html"), command.front());
   page.figures["program"] = title;
   progress.show("in parallel");
   run_program_with(command, "FILCH_TRACE=" + (scratch / "trace.json").string());
-  if (const ordered_json parallel = read_trace(scratch / "trace.json"); !parallel.is_null())
+  if (const ordered_json parallel = read_trace(written_as(scratch / "trace.json")); !parallel.is_null())
     page.figures["parallel"] = parallel;
   progress.show("on the virtual machine");
   std::string unpredicted;
