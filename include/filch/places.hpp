@@ -18,8 +18,8 @@
 // waits for async_any, async_at and async_copy, so that no worker ever waits for another place. A task belongs to the
 // innermost finish around the call that made it; branches and iterations to that of the task that forked them; what is
 // run by async_any or async_at is inside a finish of its own. What other tasks add to a task_group, as those of pipelines
-// and task graphs do, belongs to the finish in which the group was made; what they add to one that lies outside of that, on the
-// C++ stack or on the heap, belongs to the finish_spmd, if one is open. What is submitted, and
+// and task graphs do, belongs to the finish in which the group was made, and which it does not outlive; what they add to
+// one that is not on the C++ stack of a task belongs to the finish_spmd, if one is open. What is submitted, and
 // continuations (future::then), belong to no finish: they may run when it is over, so they cannot add to one; async_await
 // makes a task of the finish instead.
 //

@@ -36,13 +36,10 @@ unsigned int exceptions_in_flight(const detail::worker_core& w) noexcept {
   unwinding_ = exceptions_in_flight(w);
   if (&w == &detail::foreign_worker || !below(__builtin_frame_address(0), this) || !below(this, w.inner.frame)) return;
   frame_ = w.inner.frame;
-  // It ends before that finish does, unless that lies below it, in the same task: the group was made in storage outside of the
-  // finish. A group on the heap may be there longer as well. Both remember none.
+  // It ends before that finish does. A group on the heap may not, and so remembers none.
   const auto& scopes = static_cast<const detail::worker&>(w).scopes;
-  if (scopes) [[unlikely]] {
-    void* const innermost = scopes->innermost();
-    if (!below(innermost, this) || below(innermost, __builtin_frame_address(0))) scope_ = innermost;
-  }
+  if (scopes) [[unlikely]]
+    scope_ = scopes->innermost();
 }
 
 void task_group::end() {

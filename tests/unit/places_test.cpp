@@ -152,7 +152,8 @@ TEST_P(everywhere, finishes_wait_for_their_tasks) {
 }
 
 // Another worker adds to a group, so that none of its own tasks has what is added on its stack.
-void add_elsewhere(task_group& group, const std::function<void()>& added) {
+void add_elsewhere(const std::function<void()>& added) {
+  task_group group;
   std::atomic<bool> has_begun{false};
   group.run([&] {
     has_begun = true;
@@ -175,10 +176,7 @@ TEST_P(everywhere, finishes_wait_for_what_groups_make) {
         ++ended;
       });
     };
-    places::finish([&] {
-      task_group group;
-      add_elsewhere(group, make);
-    });
+    places::finish([&] { add_elsewhere(make); });
     if (ended != 1) ++missing;
     ended = 0;
     int items = 0;
@@ -200,14 +198,6 @@ TEST_P(everywhere, finishes_wait_for_what_groups_make) {
   run_places(GetParam(), [&] {
     check();  // where there is no finish_spmd
     places::finish_spmd([&] { check(); });
-    // The finish is over when tasks are added to the group that was made in it.
-    std::atomic<int> ended{0};
-    places::finish_spmd([&] {
-      std::optional<task_group> late;
-      places::finish([&] { late.emplace(); });
-      add_elsewhere(*late, [&ended] { places::async([&ended] { ++ended; }); });
-    });
-    if (ended != 1) ++missing;
   });
   EXPECT_EQ(missing, 0);
 }
