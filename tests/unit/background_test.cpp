@@ -602,24 +602,6 @@ TEST(trace, begins_and_ends_while_tasks_run) {
   EXPECT_EQ(named("count", [n = 0]() mutable { return ++n; })(), 1);
 }
 
-// A worker that takes part of the loop first comes back when that is over.
-TEST(background, what_is_submitted_before_a_long_loop_begins_beside_it) {
-  for (const combination& each : combinations()) {
-    if (each.policy == "serial") continue;  // it runs at once
-    scheduler pool({.workers = 2, .policy = std::string(each.policy)});
-    std::atomic<bool> begun{false};
-    struct seen {};
-    const auto submitted = pool.submit([&] { begun = true; });
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    const auto loop = [&](long /*i*/) {
-      if (begun) throw seen();
-      if (std::chrono::steady_clock::now() > give_up) throw std::runtime_error("it has not begun");
-    };
-    EXPECT_THROW(pool.run([&] { parallel_for(0L, 1L << 40, loop); }), seen) << each.policy;
-    submitted.wait();
-  }
-}
-
 TEST(worker_local, one_value_for_each_worker) {
   scheduler pool({.workers = 4});
   std::atomic<int> made = 0;

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -152,6 +153,24 @@ TEST(loop_start, below_tasks_of_nothing_is_shared) {
     pool.run([&] { loop_below_forks(128, iterations, iteration_ns); });
     EXPECT_LE(now_ns() - begin_ns, 1.4 * iterations * iteration_ns / workers);
   });
+}
+
+// A worker that takes part of the loop first comes back when that is over, after 5 ms.
+TEST(loop_start, leaves_a_worker_for_what_was_submitted_before) {
+  platform::vm::machine_description machine = platform::vm::load_machine("generic", MACHINES_FOLDER);
+  for (const combination& each : combinations()) {
+    // The first runs it at once; the second deals a part of the loop to the sleeper before that is awake.
+    if (each.policy == "serial" || each.policy == "sender") continue;
+    vm::simulation world(machine, 1, 2);
+    world.run([&] {
+      scheduler pool({.workers = 2, .policy = std::string(each.policy)});
+      vm::charge(1 * ms);  // the other sleeps
+      const double since_ns = now_ns();
+      const auto begun_ns = pool.submit([] { return now_ns(); });
+      pool.run([] { parallel_for(0, 1000, [](int) { vm::charge(10'000); }); });
+      EXPECT_LE(begun_ns.get() - since_ns, 100'000) << each.policy;
+    });
+  }
 }
 
 /// Look-ups, of which those in `cold` are dear.
