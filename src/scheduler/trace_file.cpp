@@ -95,8 +95,8 @@ std::string name_of_file(std::string path) {
   if (place == no_place) return path;
   const std::size_t last = path.find_last_of("./");
   const bool has_extension = last != std::string::npos && path[last] == '.';
-  path.insert(has_extension ? last : path.size(), "." + std::to_string(place));
-  return path;
+  const std::size_t end = has_extension ? last : path.size();
+  return path.substr(0, end).append(".").append(std::to_string(place)).append(path, end);
 }
 
 const char* recording_path(const char* variable) noexcept {
