@@ -625,11 +625,12 @@ TEST(adws_groups, who_sleeps_at_the_end_of_one_takes_what_comes_next) {
     platform::charge(1e6);  // the others fall asleep
     group.wait();
     const double begin_s = now_s();
-    std::vector<int> roots(40);
-    for_each_dynamic(roots, [](int&, feeder<int>&) { platform::charge(1e6); });
+    // Whoever is asked is in the middle of an item, so at the end two more or less of them are a matter of luck.
+    std::vector<int> roots(160);
+    for_each_dynamic(roots, [](int&, feeder<int>&) { platform::charge(0.25e6); });
     seconds = now_s() - begin_s;
   });
-  EXPECT_LE(seconds, 12.5e-3) << "on one worker it takes 40 ms";
+  EXPECT_LE(seconds, 11e-3) << "on one worker it takes 40 ms";
 }
 
 // Half of the work is not where the hints say: stealing has to mend that.
