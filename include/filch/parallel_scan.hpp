@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -68,16 +69,11 @@ class exclusive_elements : public scanned_elements<T, Input, Output, Operation> 
 template <class Input, class Output>
 concept scan_iterators = std::random_access_iterator<Input> && std::random_access_iterator<Output>;
 
-/// A container, an array, or a view whose elements have numbers.
-template <class Range>
-concept numbered = iterable<Range> && std::random_access_iterator<decltype(std::begin(std::declval<Range&>()))>;
-
-/// Takes two elements of a range: else the first two arguments are a range's ends.
+/// Takes two elements of a container, an array, or a view: else the first two arguments are a range's ends.
 template <class Operation, class Range>
 concept operation_on =
-    numbered<Range> &&
-    std::invocable<const Operation&, std::iter_reference_t<decltype(std::begin(std::declval<Range&>()))>,
-                   std::iter_reference_t<decltype(std::begin(std::declval<Range&>()))>>;
+    iterable<Range> && std::ranges::random_access_range<Range> &&
+    std::invocable<const Operation&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range>>;
 
 template <class Range>
 auto end_of(Range& range) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 #include <filch/parallel_reduce.hpp>
@@ -47,7 +48,7 @@ T parallel_transform_reduce(First first1, First last1, Second first2, const T& i
 
 /// Both for all elements of a container, an array, or a view; the second range is at least as long as the first.
 template <detail::iterable Range, class T, class Combine, class Transform>
-  requires std::invocable<const Transform&, std::iter_reference_t<decltype(std::begin(std::declval<Range&>()))>>
+  requires std::invocable<const Transform&, std::ranges::range_reference_t<Range>>
 T parallel_transform_reduce(Range&& range, const T& init, const Combine& combine, const Transform& transform,
                             std::size_t grain = 0) {
   return filch::parallel_reduce(range, init, transform, combine, grain);

@@ -51,6 +51,7 @@ std::unique_ptr<policy> make_receiver(policy_parts p) {
 
 }  // namespace
 
+// This and the tables made of it are never destroyed: a static destructor may begin a scheduler.
 const std::vector<policy_row>& policy_table() {
   static const auto& table = *new const std::vector<policy_row>{
       {.name = "standard",

@@ -351,7 +351,7 @@ detached_task* injector::take_of(worker& w, group_rest& group, bool from_outside
 bool injector::acquire(worker& w) noexcept { return run_found(w, take_any(w)); }
 
 bool injector::acquire_from_outside(worker& w) noexcept {
-  return outside_.may_have_tasks() && w.activations.has_room() && run_found(w, take_half(w, outside_, nullptr));
+  return w.activations.has_room() && run_found(w, take_half(w, outside_, nullptr));
 }
 
 // Idle worker. With what comes with it.

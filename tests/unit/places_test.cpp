@@ -172,7 +172,7 @@ TEST_P(everywhere, finishes_wait_for_what_groups_make) {
     std::atomic<int> ended{0};
     const auto make = [&ended] {
       places::async([&ended] {
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        std::this_thread::sleep_for(std::chrono::microseconds(200));  // a finish that does not wait is over by then
         ++ended;
       });
     };
