@@ -277,8 +277,8 @@ class future {
   /// thread may use it then, and whoever asks for it later gets std::logic_error. Containers of what cannot be copied are
   /// moved; a class of your own that has such a member has to delete its copy constructor.
   /// @throws what the task that makes it threw, or put_error() was given; and as wait().
-  [[nodiscard]] const T& get() const& { return state_->get(); }
-  [[nodiscard]] T get() && {
+  const T& get() const& { return state_->get(); }
+  T get() && {
     if constexpr (detail::copyable<T>) {
       return state_->get();
     } else {

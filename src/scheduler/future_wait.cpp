@@ -49,15 +49,9 @@ class sleeper : public future_waiter {
 class future_wait : public waiting_worker {
  public:
   future_wait(worker& w, future_base& of, background_task& made_by) noexcept
-      : waiting_worker(w),
-        of_(of),
-        made_by_(made_by),
-        sleeper_(w.parker),
-        outer_(w.wait.group.load(std::memory_order_relaxed)) {
-    w.wait.group.store(made_by.home, std::memory_order_seq_cst);  // [DB6]
-  }
+      : waiting_worker(w), of_(of), made_by_(made_by), sleeper_(w.parker) {}
   ~future_wait() {
-    w_.wait.group.store(outer_, std::memory_order_seq_cst);  // [DB6]
+    w_.wait.await_no_group();
     if (is_added_) sleeper_.await_told();
   }
   future_wait(const future_wait&) = delete;
@@ -74,6 +68,7 @@ class future_wait : public waiting_worker {
     }
     if (run_given()) return true;
     w_.counted.waiting.begin();
+    w_.wait.await_group(made_by_.home);
     const lineage task = runner();
     return task.id != 0 && w_.common.policy.help(w_, task, nullptr);
   }
@@ -86,6 +81,7 @@ class future_wait : public waiting_worker {
   bool sleep() noexcept {
     if (!is_added_) is_added_ = of_.add(sleeper_);
     if (!is_added_) return true;  // it is ready
+    w_.wait.await_group(made_by_.home);
     const lineage task = runner();
     doze_unless(
         [&] {
@@ -123,7 +119,6 @@ class future_wait : public waiting_worker {
   background_task& made_by_;
   sleeper sleeper_;
   bool is_added_ = false;
-  const group_rest* outer_;  ///< that the worker waits for around this wait
 };
 
 /// Without helping anybody.

@@ -62,6 +62,15 @@ class group_rest : public line_allocated {
   /// Makes one. Null: the queue is to have none, or there is no memory.
   detached_lane* make_lane(detached_queue& in) noexcept;
   [[nodiscard]] detached_lane& own_lane() noexcept { return own_lane_; }
+  /// Have tasks come from several threads' queues, that of `lane` the latest? Who knows of a task from elsewhere, and is
+  /// inside of a queue, is told so.
+  bool fills_several(const detached_lane& lane) noexcept {
+    // relaxed: whatever lets somebody know of the task comes after this store.
+    if (several_.load(std::memory_order_relaxed)) return true;
+    if (&lane == &own_lane_) return false;
+    several_.store(true, std::memory_order_relaxed);
+    return true;
+  }
   /// Calls f with one lane after the other, until it says true, and says whether it did. Further lanes may come.
   template <class F>
   bool any_lane(F f) const noexcept {
@@ -100,6 +109,7 @@ class group_rest : public line_allocated {
   static void set_watched(detached_lane& lane, std::uint64_t bit) noexcept;
 
   const std::uint32_t queues_;
+  platform::atomic<bool> several_{false};
   std::unique_ptr<platform::atomic<detached_lane*>[]> lanes_;               ///< by the queue's number
   std::array<platform::atomic<std::uint64_t>, most_queues / 64> in_use_{};  ///< a bit for each of these
   detached_lane own_lane_;

@@ -47,14 +47,8 @@ bool is_filled(const group_rest& group) noexcept {
 class injector::group_wait : public waiting_worker {
  public:
   group_wait(injector& tasks, worker& w, group_rest& group, bool from_outside) noexcept
-      : waiting_worker(w),
-        tasks_(tasks),
-        group_(group),
-        from_outside_(from_outside),
-        outer_(w.wait.group.load(std::memory_order_relaxed)) {
-    w.wait.group.store(&group, std::memory_order_seq_cst);  // [DB6]
-  }
-  ~group_wait() { w_.wait.group.store(outer_, std::memory_order_seq_cst); }  // [DB6]
+      : waiting_worker(w), tasks_(tasks), group_(group), from_outside_(from_outside) {}
+  ~group_wait() { w_.wait.await_no_group(); }
   group_wait(const group_wait&) = delete;
   group_wait& operator=(const group_wait&) = delete;
 
@@ -64,6 +58,7 @@ class injector::group_wait : public waiting_worker {
     // Not waiting yet, as long as there are tasks: the clock would cost more than a small group.
     if (run_given() || tasks_.run_queued(w_, group_, from_outside_)) return true;
     w_.counted.waiting.begin();
+    w_.wait.await_group(&group_);
     return tasks_.help_running(w_, group_);
   }
 
@@ -77,6 +72,7 @@ class injector::group_wait : public waiting_worker {
   }
 
   bool sleep() noexcept {
+    w_.wait.await_group(&group_);
     // From now on it is woken for tasks that come, and when some have ended.
     const watching here(group_);
     if (group_.is_over()) return true;
@@ -114,7 +110,6 @@ class injector::group_wait : public waiting_worker {
   injector& tasks_;
   group_rest& group_;
   const bool from_outside_;
-  const group_rest* outer_;  ///< that the worker waits for around this wait
 };
 
 worker* injector::caller() const noexcept {
@@ -179,8 +174,9 @@ void injector::queue(detached_task& t, bool is_new) noexcept {
   }
   const busy_section here(*self);
   detached_lane& lane = enter_lane(own_queue(), group);
-  // The clock, since several threads may make tasks.
-  t.order = lane.newest_order = std::max(lane.newest_order + 1, first_detached + platform::ticks());
+  // Several queues have nothing in common but the clock.
+  const std::uint64_t now = group.fills_several(lane) ? platform::ticks() : 0;
+  t.order = lane.newest_order = std::max({lane.newest_order + 1, first_detached + now, t.order});
   if (is_new) group_rest::count_made(lane);
   add(lane, {&t, &t, 1});
 }

@@ -108,8 +108,7 @@ class task_group::detached_tasks final : public detail::siblings {
     } catch (const std::bad_alloc&) {
       return;
     }
-    outer_ = w.wait.group.load(std::memory_order_relaxed);
-    w.wait.group.store(watched_, std::memory_order_seq_cst);  // [DB6]
+    w.wait.await_group(watched_);
     watched_->watch();
   }
 
@@ -120,7 +119,7 @@ class task_group::detached_tasks final : public detail::siblings {
   void end_sleep(detail::worker& w) noexcept override {
     if (watched_ == nullptr) return;
     watched_->unwatch();
-    w.wait.group.store(outer_, std::memory_order_seq_cst);  // [DB6]
+    w.wait.await_no_group();
     watched_ = nullptr;
   }
 
@@ -132,7 +131,6 @@ class task_group::detached_tasks final : public detail::siblings {
 
   task_group& group_;
   detail::group_rest* watched_ = nullptr;
-  const detail::group_rest* outer_ = nullptr;  ///< that the worker waits for around this wait
 };
 
 // From the newest on. What the owner runs may push further tasks of the group onto the stack.

@@ -150,9 +150,7 @@ void worker::run_as_activation(task& t, worker* owner, const group_rest* group, 
                                void* scope_of_group) noexcept {
   const running here{innermost_, &t, owner, group};
   if (scopes) begin_scope_of(t, owner, scope_of_group);
-  // As long as this runs it waits for no group but those in here.
-  const group_rest* const outer_wait = wait.group.load(std::memory_order_relaxed);  // the owner's own
-  if (outer_wait != nullptr) wait.group.store(nullptr, std::memory_order_relaxed);
+  wait.await_no_group();  // but those in here
   const innermost_part outer_part =
       std::exchange(inner, {.frame = &here, .floor = own_base, .tuner = nullptr, .unwinding = *in_flight});
   innermost_ = &here;
@@ -172,7 +170,6 @@ void worker::run_as_activation(task& t, worker* owner, const group_rest* group, 
   } else {
     trace.end("queued task", since_ns, 0);
   }
-  if (outer_wait != nullptr) wait.group.store(outer_wait, std::memory_order_seq_cst);  // [DB6]
   place = outer_place;
   diverts = outer_diverts;
   if (diverts) raise();

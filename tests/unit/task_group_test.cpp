@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
@@ -325,6 +326,43 @@ TEST(task_group, the_first_exception_in_spawn_order_is_thrown_and_all_tasks_run)
       EXPECT_EQ(group.wait(), group_status::complete);  // the exception is gone
     }
   });
+}
+
+// Whoever adds the tasks, one after the other: a thread outside of the pool, the same one inside, a worker.
+TEST(task_group, spawn_order_goes_through_all_threads) {
+  scheduler pool({.workers = 3});
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const auto group = std::make_unique<task_group>();
+    const auto last_without = static_cast<int>(random() % 12);
+    int expected = -1;
+    for (int i = 0; i < 24; ++i) {
+      const bool throws = i > last_without && random() % 2 == 0;
+      if (throws && expected < 0) expected = i;
+      const auto add = [&group, i, throws] {
+        group->run([i, throws] {
+          if (throws) throw i;
+        });
+      };
+      switch (i == 0 ? 1 : random() % 3) {  // the first one says whose group it is
+        case 0:
+          add();
+          break;
+        case 1:
+          pool.run(add);
+          break;
+        default:
+          pool.submit(add).get();
+      }
+    }
+    int thrown = -1;
+    try {
+      group->wait();
+    } catch (int which) {
+      thrown = which;
+    }
+    ASSERT_EQ(thrown, expected) << "round " << round;
+  }
 }
 
 TEST(task_group, cancel_skips_what_has_not_begun) {
