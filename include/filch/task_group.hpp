@@ -195,6 +195,7 @@ class FILCH_API task_group {
 template <class F>
 struct task_group::detached_closure : detail::detached_task {
   task_group& group;
+  detail::closure_pool* pool = nullptr;
   union {
     F f;
   };
@@ -203,17 +204,40 @@ struct task_group::detached_closure : detail::detached_task {
   detached_closure(task_group& of, G&& from) : group(of), f(std::forward<G>(from)) {
     run.store(&run_detached);
   }
+  template <class G>
+  static detached_closure& make(detail::group_rest& rest, task_group& of, G&& from) {
+    if constexpr (is_pooled()) {
+      detail::closure_memory memory(rest);
+      auto* const made = ::new (memory.get()) detached_closure(of, std::forward<G>(from));
+      made->pool = memory.keep();
+      return *made;
+    } else {
+      return *new detached_closure(of, std::forward<G>(from));
+    }
+  }
   ~detached_closure() {}  // f is ended by run_detached
   detached_closure(const detached_closure&) = delete;
   detached_closure& operator=(const detached_closure&) = delete;
 
   static detail::run_result run_detached(detail::task& t, detail::run_by /*who*/) {
     // The closure ends before the group can: what it captured may go away with the group. The memory ends last.
-    const std::unique_ptr<detached_closure> closure(&static_cast<detached_closure&>(t));
-    closure->group.run_body(closure->f, [&]() noexcept { return closure->order; });
-    std::destroy_at(std::addressof(closure->f));
-    end_detached(*closure);
+    auto& closure = static_cast<detached_closure&>(t);
+    closure.group.run_body(closure.f, [&]() noexcept { return closure.order; });
+    std::destroy_at(std::addressof(closure.f));
+    end_detached(closure);
+    if constexpr (is_pooled()) {
+      detail::closure_pool* const from = closure.pool;
+      std::destroy_at(&closure);
+      detail::closure_memory::end(&closure, from);
+    } else {
+      delete &closure;
+    }
     return detail::run_result::released;
+  }
+
+  static constexpr bool is_pooled() noexcept {
+    return sizeof(detached_closure) <= detail::pooled_bytes &&
+           alignof(detached_closure) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
   }
 };
 
@@ -426,7 +450,7 @@ void task_group::run_otherwise(F&& f) {
   detail::worker_core& w = *detail::self;
   if (!on_stack_of(w) || detail::is_clogged(w)) [[unlikely]] {
     detail::group_rest& to = rest();  // may throw, and must then do so before the closure is made
-    push_detached(to, *new detached_closure<body>(*this, std::forward<F>(f)));
+    push_detached(to, detached_closure<body>::make(to, *this, std::forward<F>(f)));
     return;
   }
   if (push_any(w, std::forward<F>(f)) && w.must_attend(w.head.load())) detail::attend_to_new(w, *(last_ - 1), this);
@@ -495,9 +519,9 @@ struct FILCH_API held_tasks {
   template <class F>
   [[nodiscard]] static detached_task& hold(task_group& group, F&& f) {
     group_rest& rest = group.rest();
-    auto* const t = new task_group::detached_closure<std::decay_t<F>>(group, std::forward<F>(f));
-    hold(rest, *t);
-    return *t;
+    detached_task& t = task_group::detached_closure<std::decay_t<F>>::make(rest, group, std::forward<F>(f));
+    hold(rest, t);
+    return t;
   }
   /// Any thread, once.
   static void release(detached_task& t) noexcept;

@@ -123,6 +123,20 @@ std::unique_ptr<group_rest> injector::make_rest() {
   return std::make_unique<group_rest>(*this, queues, own.number < queues ? own : outside_);
 }
 
+void* injector::take_memory(closure_pool*& from) noexcept {
+  if (worker* const w = caller()) {
+    from = &w->detached.closures;
+    return from->take();
+  }
+  from = nullptr;
+  // [CP3] acquire: what the owner before has left. Several threads do not wait for each other here.
+  if (outside_closures_owned_.exchange(true, std::memory_order_acquire)) return nullptr;
+  from = &outside_closures_;
+  void* const memory = from->take();
+  outside_closures_owned_.store(false, std::memory_order_release);  // [CP3]
+  return memory;
+}
+
 detached_queue& injector::own_queue() noexcept {
   worker* const w = caller();
   return w != nullptr ? w->detached.queue : outside_;

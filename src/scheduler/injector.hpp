@@ -29,6 +29,8 @@ class injector final : public work_source {
 
   /// What a group needs that the calling thread adds a task to. Throws std::bad_alloc.
   [[nodiscard]] std::unique_ptr<group_rest> make_rest();
+  /// Memory for a task that the calling thread makes, as closure_pool::take; the pool that it is to go back to, or null.
+  [[nodiscard]] void* take_memory(closure_pool*& from) noexcept;
   /// Queues a task, whose group its `home` says, and wakes somebody for it; with a policy that runs everything at once, it runs
   /// now.
   void push(detached_task& t) noexcept { queue(t, true); }
@@ -94,6 +96,8 @@ class injector final : public work_source {
   team& everybody_;
   sleepers& idle_;
   detached_queue outside_{0};  ///< of threads that are none of its workers
+  closure_pool outside_closures_;
+  platform::atomic<bool> outside_closures_owned_{false};  ///< one of these threads is its owner
 };
 
 }  // namespace filch::detail

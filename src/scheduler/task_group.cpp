@@ -296,6 +296,21 @@ void task_group::record(std::uint64_t order) noexcept {
 
 namespace detail {
 
+closure_memory::closure_memory(group_rest& of) : memory_(of.home.take_memory(from_)) {
+  if (memory_ == nullptr) memory_ = ::operator new(pooled_bytes);
+}
+
+void closure_memory::end(void* memory, closure_pool* from) noexcept {
+  detached_part& mine = static_cast<worker&>(*self).detached;
+  if (from == nullptr) {
+    ::operator delete(memory);
+  } else if (from == &mine.closures) {
+    from->put(memory);
+  } else {
+    mine.foreign_closures.add(memory, *from);
+  }
+}
+
 void held_tasks::hold(group_rest& group, detached_task& t) noexcept {
   t.home = &group;
   group.home.hold(group);

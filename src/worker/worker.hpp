@@ -21,6 +21,7 @@
 #include "platform/placement.hpp"
 #include "platform/trace_log.hpp"
 #include "worker/activation_list.hpp"
+#include "worker/closure_pool.hpp"
 #include "worker/detached_queue.hpp"
 #include "worker/idle_time.hpp"
 #include "worker/inbox.hpp"
@@ -141,6 +142,8 @@ struct detached_part {
   explicit detached_part(std::uint32_t worker_number) noexcept : queue(worker_number + 1) {}
 
   detached_queue queue;  ///< any thread
+  closure_pool closures;
+  closure_pool::blocks_on_their_way foreign_closures;
   // Owner only: tasks that it has run and not told their group yet, and that group.
   std::uint64_t ended = 0;
   group_rest* ended_of = nullptr;

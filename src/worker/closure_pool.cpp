@@ -1,0 +1,87 @@
+#include "worker/closure_pool.hpp"
+
+#include <new>
+#include <utility>
+
+namespace filch::detail {
+
+void closure_pool::block_list::end_blocks() noexcept {
+  while (size != 0) ::operator delete(blocks[--size]);
+}
+
+void closure_pool::end(block_list* all) noexcept {
+  while (all != nullptr) {
+    block_list* const next = all->next.load();
+    all->end_blocks();
+    delete all;
+    all = next;
+  }
+}
+
+closure_pool::block_list* closure_pool::make_list() noexcept { return new (std::nothrow) block_list; }
+
+closure_pool::~closure_pool() {
+  end(current_);
+  end(further_);
+  // [CP1] acquire: as in take(). No exploration catches this: whoever has given blocks back has ended before.
+  end(returned_.load(std::memory_order_acquire));
+}
+
+void* closure_pool::take() noexcept {
+  if (current_ == nullptr || current_->size == 0) {
+    if (further_ == nullptr && returned_.load(std::memory_order_relaxed) != nullptr) {
+      // [CP1] acquire: the lists, and that the closures in these blocks have ended, [CP2].
+      further_ = returned_.exchange(nullptr, std::memory_order_acquire);
+      further_size_ = returned_size_.exchange(0, std::memory_order_relaxed);
+    }
+    if (further_ == nullptr) return nullptr;
+    delete current_;
+    current_ = further_;
+    further_ = current_->next.load();
+    current_->next.store(nullptr);
+    if (further_size_ != 0) --further_size_;
+  }
+  return current_->blocks[--current_->size];
+}
+
+void closure_pool::put(void* block) noexcept {
+  if (current_ == nullptr || current_->is_full()) {
+    block_list* const made = further_size_ < most_lists ? make_list() : nullptr;
+    if (made == nullptr) return ::operator delete(block);
+    if (current_ != nullptr) {
+      current_->next.store(further_);
+      further_ = current_;
+      ++further_size_;
+    }
+    current_ = made;
+  }
+  current_->blocks[current_->size++] = block;
+}
+
+void closure_pool::give_back(block_list& blocks) noexcept {
+  if (returned_size_.load(std::memory_order_relaxed) >= most_lists) return end(&blocks);
+  returned_size_.fetch_add(1, std::memory_order_relaxed);
+  block_list* newest = returned_.load(std::memory_order_relaxed);
+  do {
+    blocks.next.store(newest);
+    // [CP2] release: for [CP1]. The owner takes all at once, so a list that came back meanwhile does no harm.
+  } while (!returned_.compare_exchange_weak(newest, &blocks, std::memory_order_release, std::memory_order_relaxed));
+}
+
+closure_pool::blocks_on_their_way::~blocks_on_their_way() { end(list_); }
+
+void closure_pool::blocks_on_their_way::add(void* block, closure_pool& pool) noexcept {
+  if (list_ != nullptr && (to_ != &pool || list_->is_full())) {
+    if (list_->size < least) {
+      list_->end_blocks();
+    } else {
+      to_->give_back(*std::exchange(list_, nullptr));
+    }
+  }
+  if (list_ == nullptr) list_ = make_list();
+  if (list_ == nullptr) return ::operator delete(block);
+  to_ = &pool;
+  list_->blocks[list_->size++] = block;
+}
+
+}  // namespace filch::detail
