@@ -128,13 +128,7 @@ void* injector::take_memory(closure_pool*& from) noexcept {
     from = &w->detached.closures;
     return from->take();
   }
-  from = nullptr;
-  // [CP3] acquire: what the owner before has left. Several threads do not wait for each other here.
-  if (outside_closures_owned_.exchange(true, std::memory_order_acquire)) return nullptr;
-  from = &outside_closures_;
-  void* const memory = from->take();
-  outside_closures_owned_.store(false, std::memory_order_release);  // [CP3]
-  return memory;
+  return outside_closures_.take(from);
 }
 
 detached_queue& injector::own_queue() noexcept {

@@ -14,6 +14,7 @@
 #include <filch/scheduler.hpp>
 
 #include "scheduler/group_rest.hpp"
+#include "worker/closure_pool.hpp"
 #include "worker/detached_queue.hpp"
 #include "worker/task_state.hpp"
 #include "worker/work_source.hpp"
@@ -96,8 +97,7 @@ class injector final : public work_source {
   team& everybody_;
   sleepers& idle_;
   detached_queue outside_{0};  ///< of threads that are none of its workers
-  closure_pool outside_closures_;
-  platform::atomic<bool> outside_closures_owned_{false};  ///< one of these threads is its owner
+  shared_closure_pool outside_closures_;
 };
 
 }  // namespace filch::detail

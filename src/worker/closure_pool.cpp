@@ -68,6 +68,16 @@ void closure_pool::give_back(block_list& blocks) noexcept {
   } while (!returned_.compare_exchange_weak(newest, &blocks, std::memory_order_release, std::memory_order_relaxed));
 }
 
+void* shared_closure_pool::take(closure_pool*& from) noexcept {
+  from = nullptr;
+  // [CP3] acquire: what the owner before has left. Nobody waits here.
+  if (is_owned_.exchange(true, std::memory_order_acquire)) return nullptr;
+  from = &pool_;
+  void* const block = pool_.take();
+  is_owned_.store(false, std::memory_order_release);  // [CP3]
+  return block;
+}
+
 closure_pool::blocks_on_their_way::~blocks_on_their_way() { end(list_); }
 
 void closure_pool::blocks_on_their_way::add(void* block, closure_pool& pool) noexcept {

@@ -49,8 +49,8 @@ class closure_pool {
   void give_back(block_list& blocks) noexcept;
 
   block_list* current_ = nullptr;
-  block_list* further_ = nullptr;  ///< none of them is empty
-  std::size_t further_size_ = 0;   ///< about so many
+  block_list* further_ = nullptr;                                ///< none of them is empty
+  std::size_t further_size_ = 0;                                 ///< about so many
   alignas(64) platform::atomic<block_list*> returned_{nullptr};  ///< by others
   platform::atomic<std::size_t> returned_size_{0};               ///< about so many
 };
@@ -71,6 +71,17 @@ class closure_pool::blocks_on_their_way {
 
   closure_pool* to_ = nullptr;  ///< of those in the list
   block_list* list_ = nullptr;
+};
+
+/// A pool for several threads, of which one at a time is the owner.
+class shared_closure_pool {
+ public:
+  /// Any thread. As closure_pool::take. `from`: where a block for this task is to go back to; null: nowhere.
+  [[nodiscard]] void* take(closure_pool*& from) noexcept;
+
+ private:
+  closure_pool pool_;
+  platform::atomic<bool> is_owned_{false};
 };
 
 }  // namespace filch::detail

@@ -36,6 +36,7 @@ constexpr std::array families{
     family{"split_deque", &add_split_deque},
     family{"ring_deque", &add_ring_deque},
     family{"cell", &add_cells},
+    family{"closure_pool", &add_closure_pool},
     family{"join", &add_joins},
     family{"lineage", &add_lineage},
     family{"loop", &add_loops},

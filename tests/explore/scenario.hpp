@@ -31,6 +31,7 @@ using scenario_list = std::vector<scenario>;
 void add_split_deque(scenario_list& to);
 void add_ring_deque(scenario_list& to);
 void add_cells(scenario_list& to);
+void add_closure_pool(scenario_list& to);
 void add_joins(scenario_list& to);
 void add_lineage(scenario_list& to);
 void add_loops(scenario_list& to);
