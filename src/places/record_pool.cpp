@@ -20,9 +20,7 @@ void record_pool::put(task_record& r) noexcept {
 }
 
 void record_pool::take_returned() noexcept {
-  if (returned_.load(std::memory_order_relaxed) == nullptr) return;
-  // [RP2] acquire: who gave a record back has read it, [RP1].
-  task_record* r = returned_.exchange(nullptr, std::memory_order_acquire);
+  task_record* r = returned_.take_all();
   while (r != nullptr) {
     task_record* const next = r->next.load();
     put(*r);
@@ -46,13 +44,6 @@ task_record& record_pool::make(bool large) {
   return *newest;
 }
 
-void record_pool::give_back(task_record& r) noexcept {
-  task_record* newest = returned_.load(std::memory_order_relaxed);
-  do {
-    r.next.store(newest);
-    // [RP1] release: the link, and that the closure has been read. The owner takes all at once, so a record that came
-    // back meanwhile does no harm.
-  } while (!returned_.compare_exchange_weak(newest, &r, std::memory_order_release, std::memory_order_relaxed));
-}
+void record_pool::give_back(task_record& r) noexcept { returned_.add(r); }
 
 }  // namespace filch::detail::places

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include <filch/detail/place_task.hpp>
-#include <filch/platform/memory.hpp>
+
+#include "worker/returned_list.hpp"
 
 namespace filch::detail::places {
 
@@ -44,7 +45,7 @@ class record_pool {
   std::uint32_t number_;
   std::array<task_record*, 2> free_{};  ///< small ones, large ones
   std::vector<std::unique_ptr<line[]>> blocks_;
-  alignas(64) platform::atomic<task_record*> returned_{nullptr};  ///< by others
+  alignas(64) returned_list<task_record> returned_;  ///< by others
 };
 
 }  // namespace filch::detail::places

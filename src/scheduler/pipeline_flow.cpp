@@ -10,6 +10,7 @@
 #include <filch/platform/memory.hpp>
 
 #include "platform/thread.hpp"
+#include "worker/returned_list.hpp"
 
 namespace filch::detail {
 
@@ -55,7 +56,7 @@ struct pipeline_flow::state {
   pipeline_item* free = nullptr;
   std::uint64_t given = 0;
   /// Free items that have come back since.
-  platform::atomic<pipeline_item*> returned{nullptr};
+  returned_list<pipeline_item> returned;
   platform::atomic<std::uint64_t> source;
   platform::atomic<std::uint64_t> failed{none};  ///< the first item of those that failed
   platform::mutex mutex;
@@ -67,7 +68,7 @@ pipeline_flow::pipeline_flow(std::size_t most_items, std::size_t stages)
 
 pipeline_flow::~pipeline_flow() = default;
 
-void pipeline_flow::add(pipeline_item& i) noexcept { i.next = std::exchange(state_->free, &i); }
+void pipeline_flow::add(pipeline_item& i) noexcept { i.next.store(std::exchange(state_->free, &i)); }
 
 void pipeline_flow::begin_feeder() noexcept {
   // relaxed: it looks now. The mark is set, by who added this task.
@@ -83,9 +84,8 @@ pipeline_item* pipeline_flow::begin_source() noexcept {
     // [PF5] acquire: the source's data, from who was in it before; and that a free item is there.
   } while (!s.source.compare_exchange_weak(seen, (seen - state::one_free) | state::in_source, std::memory_order_acquire,
                                            std::memory_order_relaxed));
-  // [PF3] acquire: the items' links, from [PF4]. No exploration follows those: they are plain memory.
-  if (s.free == nullptr) s.free = s.returned.exchange(nullptr, std::memory_order_acquire);
-  return std::exchange(s.free, s.free->next);
+  if (s.free == nullptr) s.free = s.returned.take_all();
+  return std::exchange(s.free, s.free->next.load());
 }
 
 bool pipeline_flow::end_source(pipeline_item& i, bool adds) noexcept {
@@ -104,10 +104,7 @@ bool pipeline_flow::end_source(pipeline_item& i, bool adds) noexcept {
 
 void pipeline_flow::recycle(pipeline_item& i) noexcept {
   state& s = *state_;
-  i.next = s.returned.load(std::memory_order_relaxed);
-  // [PF4] release: the item's link, for [PF3]. No exploration follows it, see there.
-  while (!s.returned.compare_exchange_weak(i.next, &i, std::memory_order_release, std::memory_order_relaxed)) {
-  }
+  s.returned.add(i);
   // [PF7] release: that the item is there, for [PF5]. No exploration notices if it is not, as a read-modify-write reads the
   // last value; see [AT5].
   s.source.fetch_add(state::one_free, std::memory_order_release);

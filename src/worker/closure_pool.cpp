@@ -23,18 +23,16 @@ closure_pool::block_list* closure_pool::make_list() noexcept { return new (std::
 closure_pool::~closure_pool() {
   end(current_);
   end(further_);
-  // [CP1] acquire: as in take(). No exploration catches this: whoever has given blocks back has ended before.
-  end(returned_.load(std::memory_order_acquire));
+  end(returned_.take_all());
 }
 
 void* closure_pool::take() noexcept {
   if (current_ == nullptr || current_->size == 0) {
-    if (further_ == nullptr && returned_.load(std::memory_order_relaxed) != nullptr) {
-      // [CP1] acquire: the lists, and that the closures in these blocks have ended, [CP2].
-      further_ = returned_.exchange(nullptr, std::memory_order_acquire);
+    if (further_ == nullptr) {
+      further_ = returned_.take_all();
+      if (further_ == nullptr) return nullptr;
       further_size_ = returned_size_.exchange(0, std::memory_order_relaxed);
     }
-    if (further_ == nullptr) return nullptr;
     delete current_;
     current_ = further_;
     further_ = current_->next.load();
@@ -61,20 +59,16 @@ void closure_pool::put(void* block) noexcept {
 void closure_pool::give_back(block_list& blocks) noexcept {
   if (returned_size_.load(std::memory_order_relaxed) >= most_lists) return end(&blocks);
   returned_size_.fetch_add(1, std::memory_order_relaxed);
-  block_list* newest = returned_.load(std::memory_order_relaxed);
-  do {
-    blocks.next.store(newest);
-    // [CP2] release: for [CP1]. The owner takes all at once, so a list that came back meanwhile does no harm.
-  } while (!returned_.compare_exchange_weak(newest, &blocks, std::memory_order_release, std::memory_order_relaxed));
+  returned_.add(blocks);
 }
 
 void* shared_closure_pool::take(closure_pool*& from) noexcept {
   from = nullptr;
-  // [CP3] acquire: what the owner before has left. Nobody waits here.
+  // [CP1] acquire: what the owner before has left. Nobody waits here.
   if (is_owned_.exchange(true, std::memory_order_acquire)) return nullptr;
   from = &pool_;
   void* const block = pool_.take();
-  is_owned_.store(false, std::memory_order_release);  // [CP3]
+  is_owned_.store(false, std::memory_order_release);  // [CP1]
   return block;
 }
 

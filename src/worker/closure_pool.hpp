@@ -15,6 +15,8 @@
 #include <filch/detail/detached_task.hpp>
 #include <filch/platform/memory.hpp>
 
+#include "worker/returned_list.hpp"
+
 namespace filch::detail {
 
 class closure_pool {
@@ -41,7 +43,8 @@ class closure_pool {
     void end_blocks() noexcept;
   };
 
-  /// A megabyte. Blocks beyond are the system's again, or a burst of tasks would keep its memory for ever.
+  /// A megabyte, of what has come back and again of what the owner keeps. Blocks beyond are the system's again, or a burst
+  /// of tasks would keep its memory for ever.
   static constexpr std::size_t most_lists = 128;
 
   static void end(block_list* all) noexcept;
@@ -49,10 +52,11 @@ class closure_pool {
   void give_back(block_list& blocks) noexcept;
 
   block_list* current_ = nullptr;
-  block_list* further_ = nullptr;                                ///< none of them is empty
-  std::size_t further_size_ = 0;                                 ///< about so many
-  alignas(64) platform::atomic<block_list*> returned_{nullptr};  ///< by others
-  platform::atomic<std::size_t> returned_size_{0};               ///< about so many
+  block_list* further_ = nullptr;                   ///< none of them is empty
+  std::size_t further_size_ = 0;                    ///< about so many
+  alignas(64) returned_list<block_list> returned_;  ///< by others
+  /// About so many. relaxed: it bounds memory, and says nothing about the lists.
+  platform::atomic<std::size_t> returned_size_{0};
 };
 
 /// Of a worker: blocks of somebody else's pool that are to go back.

@@ -35,7 +35,7 @@ TEST(closure_pool, gives_out_what_was_put_into_it) {
   for (void* const block : taken) ::operator delete(block);
 }
 
-TEST(closure_pool, keeps_no_more_than_a_megabyte) {
+TEST(closure_pool, keeps_no_more_than_a_megabyte_of_each_kind) {
   closure_pool pool;
   for (int i = 0; i < 50'000; ++i) pool.put(new_block());
   EXPECT_LE(take_all(pool) * pooled_bytes, 1'100'000U);
@@ -46,6 +46,13 @@ TEST(closure_pool, keeps_no_more_than_a_megabyte) {
   const std::size_t returned = take_all(pool);
   EXPECT_LE(returned * pooled_bytes, 1'100'000U);
   EXPECT_GE(returned, 1000U);
+  // Both at once.
+  for (int i = 0; i < 50'000; ++i) pool.put(new_block());
+  {
+    closure_pool::blocks_on_their_way back;
+    for (int i = 0; i < 50'000; ++i) back.add(new_block(), pool);
+  }
+  EXPECT_LE(take_all(pool) * pooled_bytes, 2'200'000U);
 }
 
 TEST(closure_pool, a_few_blocks_of_each_of_many_pools_go_to_the_system) {

@@ -7,15 +7,16 @@
 #include <memory>
 
 #include <filch/config.hpp>
+#include <filch/platform/memory.hpp>
 
 namespace filch::detail {
 
 enum class stage_order : std::uint8_t { parallel, serial, in_order };
 
 struct pipeline_item {
-  std::uint64_t number = 0;       ///< in the order of the source
-  std::uint64_t position = 0;     ///< in the row before the stage that it is at
-  pipeline_item* next = nullptr;  ///< free
+  std::uint64_t number = 0;                        ///< in the order of the source
+  std::uint64_t position = 0;                      ///< in the row before the stage that it is at
+  platform::shared<pipeline_item*> next{nullptr};  ///< free
 };
 
 /// Thread safety: all threads. The source, and each stage that is not parallel, has one thread inside.
