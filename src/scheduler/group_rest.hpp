@@ -65,7 +65,7 @@ class group_rest : public line_allocated {
   /// Have tasks come from several threads' queues, that of `lane` the latest? Who knows of a task from elsewhere, and is
   /// inside of a queue, is told so.
   bool fills_several(const detached_lane& lane) noexcept {
-    // relaxed: whatever lets somebody know of the task comes after this store.
+    // [DG5] relaxed: whatever lets somebody know of the task comes after this store.
     if (several_.load(std::memory_order_relaxed)) return true;
     if (&lane == &own_lane_) return false;
     several_.store(true, std::memory_order_relaxed);
@@ -109,7 +109,7 @@ class group_rest : public line_allocated {
   static void set_watched(detached_lane& lane, std::uint64_t bit) noexcept;
 
   const std::uint32_t queues_;
-  platform::atomic<bool> several_{false};
+  platform::atomic<bool> several_{false};  ///< tasks have come from others than the own lane's queue
   std::unique_ptr<platform::atomic<detached_lane*>[]> lanes_;               ///< by the queue's number
   std::array<platform::atomic<std::uint64_t>, most_queues / 64> in_use_{};  ///< a bit for each of these
   detached_lane own_lane_;

@@ -90,14 +90,15 @@ struct wait_part {
   platform::atomic<bool> dozing{false};                ///< asleep, or nearly
   platform::atomic<const group_rest*> group{nullptr};  ///< whose detached tasks it waits for
 
-  /// Owner: says so, before it asks others for parts of these tasks and before it sleeps. Whatever it runs unsays it.
+  /// Owner: says so, before it asks others for parts of these tasks and before it sleeps. What it runs unsays it.
   void await_group(const group_rest* of) noexcept {
     // [DB6] seq_cst: before it asks. See awaits().
     if (group.load(std::memory_order_relaxed) != of) group.store(of, std::memory_order_seq_cst);
   }
   /// Owner: it waits for none.
   void await_no_group() noexcept {
-    // Others may have looked at it, and mostly there is nothing to unsay.
+    // Others may have looked at it, and mostly there is nothing to unsay. [DB6] relaxed: who finds the group here still
+    // wakes this worker, or deals to it, for nothing.
     if (group.load(std::memory_order_relaxed) != nullptr) group.store(nullptr, std::memory_order_relaxed);
   }
 };
@@ -141,9 +142,9 @@ class search_part {
 struct detached_part {
   explicit detached_part(std::uint32_t worker_number) noexcept : queue(worker_number + 1) {}
 
-  detached_queue queue;  ///< any thread
-  closure_pool closures;
-  closure_pool::blocks_on_their_way foreign_closures;
+  detached_queue queue;                                ///< any thread
+  closure_pool closures;                               ///< of the tasks that it makes
+  closure_pool::blocks_on_their_way foreign_closures;  ///< of others, which it has ended
   // Owner only: tasks that it has run and not told their group yet, and that group.
   std::uint64_t ended = 0;
   group_rest* ended_of = nullptr;
