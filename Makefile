@@ -6,7 +6,7 @@ SETUP ?= scripts/setup.sh
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 export CTEST_PARALLEL_LEVEL ?= $(CMAKE_BUILD_PARALLEL_LEVEL)
 # The parts of check-all; each is to take less than an hour on two processors.
-checks = check-tsan check-release check-asan check-ubsan check-clang check-clang-tsan check-aarch64 check-explore \
+checks = check-tsan check-release check-asan check-ubsan check-clang check-gcc-tsan check-aarch64 check-explore \
   check-mutations check-tidy
 
 .DEFAULT_GOAL := help
@@ -55,9 +55,9 @@ check-clang: ## the tests, compiled by clang++
 	@$(SETUP) all
 	cmake --workflow --preset clang
 
-check-clang-tsan: ## the tests under clang++'s ThreadSanitizer
-	@$(SETUP) all
-	cmake --workflow --preset clang-tsan
+check-gcc-tsan: ## the tests under g++'s ThreadSanitizer
+	@$(SETUP) test
+	cmake --workflow --preset gcc-tsan
 
 check-aarch64: ## the tests, compiled for AArch64, under qemu
 	@$(SETUP) all

@@ -8,8 +8,8 @@ set -euo pipefail
 build=(g++ cmake ninja-build make pkg-config python3 libtbb-dev libbenchmark-dev libgtest-dev libgmock-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libhwloc-dev libboost-context-dev libcairo2-dev libopenmpi-dev openmpi-bin
   libcereal-dev)
-checks=(clang-format-19 clang-tidy-19 libomp-19-dev valgrind binutils dpkg-dev file mpich libmpich-dev gdb)
-compilers=(clang-19 libclang-rt-19-dev qemu-user-static g++-aarch64-linux-gnu)
+checks=(clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19 libomp-19-dev valgrind binutils dpkg-dev file mpich libmpich-dev gdb)
+compilers=(qemu-user-static g++-aarch64-linux-gnu)
 
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;

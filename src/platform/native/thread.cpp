@@ -22,7 +22,7 @@ thread::thread(std::size_t stack_bytes, std::function<void()> body, int processo
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes);
-  if (const affinity_mask* const unbound = affinity_mask::before_binding()) unbound->give_to(attributes);
+  if (const affinity_mask* const mask = affinity_mask::before_binding()) mask->give_to(attributes);
   const int error = pthread_create(
       &handle_, &attributes,
       [](void* self) -> void* {

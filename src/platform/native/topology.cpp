@@ -40,9 +40,9 @@ int usable_workers() { return workers_on(count_of(affinity()), cgroup_quota()); 
 
 std::vector<int> affinity() {
   std::vector<int> cpus;
-  if (const affinity_mask* const before = affinity_mask::before_binding()) {
+  if (const affinity_mask* const mask = affinity_mask::before_binding()) {
     for (int cpu = 0; cpu < affinity_mask::most_processors; ++cpu) {
-      if (before->has(cpu)) cpus.push_back(cpu);
+      if (mask->has(cpu)) cpus.push_back(cpu);
     }
     return cpus;
   }
