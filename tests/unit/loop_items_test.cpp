@@ -65,6 +65,43 @@ TEST_P(loop_items, containers_of_all_kinds_and_sizes) {
   EXPECT_EQ(wrong_after_adding(pool_, array), 0U);
 }
 
+/// Counts in digits, which are in a vector: not every iterator is a pointer in disguise.
+struct digits {
+  using value_type = long;
+  using difference_type = std::ptrdiff_t;
+
+  explicit digits(long first = 0) {
+    for (; first != 0; first /= 10) lowest_first.push_back(static_cast<int>(first % 10));
+  }
+  long operator*() const {
+    return std::accumulate(lowest_first.rbegin(), lowest_first.rend(), 0L, [](long n, int d) { return 10 * n + d; });
+  }
+  digits& operator++() {
+    for (int& d : lowest_first) {
+      if (++d != 10) return *this;
+      d = 0;
+    }
+    lowest_first.push_back(1);
+    return *this;
+  }
+  digits operator++(int) {
+    digits before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const digits&) const = default;
+
+  std::vector<int> lowest_first;
+};
+
+TEST_P(loop_items, iterators_that_own_memory) {
+  for (const long n : {1L, 8192L, 8193L, 20000L, 50001L}) {
+    std::atomic<long> sum = 0;
+    pool_.run([&] { parallel_for(digits(1), digits(n + 1), [&](long i) { sum += i; }); });
+    EXPECT_EQ(sum, n * (n + 1) / 2);
+  }
+}
+
 TEST_P(loop_items, maps_arrays_and_iterators_with_sentinels) {
   std::map<int, int> squares;
   for (int i = 0; i != 500; ++i) squares[i] = 0;

@@ -22,7 +22,7 @@ class landmarks {
   landmarks(Iterator first, Last last) {
     while (first != last) {
       if (marks_.size() == most) {
-        for (std::size_t i = 0; i != most / 2; ++i) marks_[i] = std::move(marks_[2 * i]);
+        for (std::size_t i = 1; i != most / 2; ++i) marks_[i] = std::move(marks_[2 * i]);
         marks_.resize(most / 2, first);
         stride_ *= 2;  // n_ is a multiple of this as well
       }
