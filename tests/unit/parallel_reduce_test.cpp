@@ -780,6 +780,46 @@ TEST(parallel_reduce, throws_what_combining_throws) {
   });
 }
 
+/// Each copy may fail, which is also how it moves.
+struct fragile {
+  static inline std::atomic<long> alive{0};
+  static inline std::atomic<long> copies_left{0};
+
+  explicit fragile(long of) : value(of) { ++alive; }
+  fragile(const fragile& other) : value(other.value) {
+    if (copies_left-- == 0) throw std::runtime_error("copy");
+    ++alive;
+  }
+  fragile& operator=(const fragile& other) = default;
+  ~fragile() { --alive; }
+
+  long value;
+};
+
+TEST(parallel_reduce, loses_no_value_when_one_cannot_be_moved) {
+  for (const int workers : {1, 2}) {
+    scheduler s({.workers = workers});
+    s.run([&] {
+      for (const int n : {2, 3, 100}) {
+        bool threw = true;
+        for (long copies = 0; threw; ++copies) {
+          threw = false;
+          fragile::copies_left = copies;
+          try {
+            const fragile sum = parallel_reduce(
+                0, n, fragile(0), [](int i) { return fragile(i); },
+                [](const fragile& a, const fragile& b) { return fragile(a.value + b.value); });
+            EXPECT_EQ(sum.value, n * (n - 1) / 2);
+          } catch (const std::runtime_error&) {
+            threw = true;
+          }
+          ASSERT_EQ(fragile::alive, 0) << n << " items, after " << copies << " copies";
+        }
+      }
+    });
+  }
+}
+
 TEST(parallel_reduce, throws_through_loops_and_reductions_around_it) {
   in_every_scheduler([](scheduler& s) {
     const std::size_t thrown = thrown_by([&] {

@@ -155,13 +155,11 @@ class open_values {
   [[nodiscard]] std::uint64_t first_of_newest() const noexcept { return firsts_[count_ - 1]; }
   /// Takes the rightmost value out.
   T pop() {
-    T* const top = at(--count_);
-    T value = std::move(*top);
-    std::destroy_at(top);
-    return value;
+    const ender of_newest{*this};  // also when moving it throws
+    return std::move(*at(count_ - 1));
   }
   void clear() noexcept {
-    while (count_ != 0) std::destroy_at(at(--count_));
+    while (count_ != 0) end_newest();
   }
 
  private:
@@ -193,6 +191,11 @@ class open_values {
     ::new (static_cast<void*>(&values_[count_].bytes)) T(std::move(value));
     firsts_[count_++] = first;
   }
+  void end_newest() noexcept { std::destroy_at(at(--count_)); }
+  struct ender {
+    open_values& of;
+    ~ender() { of.end_newest(); }
+  };
   [[nodiscard]] T* at(std::size_t i) noexcept { return std::launder(reinterpret_cast<T*>(&values_[i].bytes)); }
 
   /// For a value, which is there or not.
