@@ -100,7 +100,7 @@ loop_status run_range(const Range& range, Body& body, splitting how, const std::
 ///              at the same time.
 /// @param how   how to split the loop; by default as the scheduler says (options::loop).
 /// @throws what an iteration throws; of several, what the lowest one throws. Those below it all run; others may be
-///         skipped. std::invalid_argument if `how` does not go with the scheduler's policy.
+///         skipped. std::invalid_argument if `how` is loop::standard and the policy's owners cannot be asked for work.
 /// @par Complexity no allocation and no atomic read-modify-write unless somebody asks for work.
 /// @par Thread safety any thread.
 template <class First, class Last, class Body>

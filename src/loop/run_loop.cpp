@@ -170,6 +170,7 @@ loop_status run_loop(const loop_code& code, const void* block, std::uint64_t siz
   if (&w == &foreign_worker) [[unlikely]]
     return run_from_outside(caller, size, how, stop, weights);
   const loop_kind kind = how.kind != loop_kind::inherited ? checked_kind(w, how.kind) : w.loops.kind;
+  if (stop != nullptr && stop->stop_requested()) return loop_status::stopped;
   const bool plain = kind == loop_kind::standard && how.grain == 0 && stop == nullptr;
   const std::uint64_t done = plain && size != 0 ? run_at_once(w, caller, size) : 0;
   if (done == size) return loop_status::complete;
@@ -181,7 +182,6 @@ loop_status run_loop(const loop_code& code, const void* block, std::uint64_t siz
                    .kind = kind,
                    .grain_given = how.grain != 0,
                    .weights = weights};
-  if (stop != nullptr && stop->stop_requested()) return loop_status::stopped;
   if ((w.diverts && (kind == loop_kind::standard || w.place.path.trace != nullptr)) || kind == loop_kind::fixed)
       [[unlikely]] {
     run_divided(w, whole, done, size, part_origin::whole);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -215,6 +216,14 @@ TEST(blocked_range3d, knows_its_bounds) {
   static_assert(!range.empty() && range.is_divisible());
   constexpr blocked_range3d<int, long, std::uint8_t> same(range.pages(), range.rows(), range.cols());
   static_assert(same.pages().size() == 2 && same.rows().size() == 10 && same.cols().size() == 255);
+}
+
+// Its parts are numbered by 64 bits.
+TEST(blocked_range3d, has_less_than_2_to_the_64_parts) {
+  using shape = detail::cuboid_shape<std::uint64_t, std::uint64_t, std::uint64_t>;
+  constexpr std::uint64_t half = std::uint64_t{1} << 32;
+  EXPECT_THROW(shape(blocked_range3d<std::uint64_t>(0, half, 0, half, 0, 2)), std::invalid_argument);
+  EXPECT_EQ(shape(blocked_range3d<std::uint64_t>(0, half, 0, half - 1, 0, 1)).size(), half * (half - 1));
 }
 
 TEST(blocked_range3d, is_empty_when_a_dimension_is) {

@@ -1225,6 +1225,15 @@ TEST(parallel_for, throws_to_a_thread_that_is_no_worker) {
 
 // --- Stopping ---
 
+TEST(parallel_for, of_nothing_is_stopped_too) {
+  std::stop_source source;
+  const auto body = [](int /*i*/) { FAIL(); };
+  EXPECT_EQ(parallel_for(0, 0, body, {}, source.get_token()), loop_status::complete);
+  source.request_stop();
+  EXPECT_EQ(parallel_for(0, 0, body, {}, source.get_token()), loop_status::stopped);
+  EXPECT_EQ(parallel_for(0, 1, body, {}, source.get_token()), loop_status::stopped);
+}
+
 TEST(parallel_for, is_complete_when_nobody_stops_it) {
   in_every_way([](scheduler& s, const named_way& way) {
     const std::stop_source source;

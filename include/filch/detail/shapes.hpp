@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -221,6 +222,14 @@ class rectangle_shape {
   bool empty_;
 };
 
+/// @throws std::invalid_argument if it is 2^64 or more.
+[[nodiscard]] inline std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
+  if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b) {
+    throw std::invalid_argument("filch: a blocked_range3d of more than 2^64 parts; make loops of its dimensions");
+  }
+  return a * b;
+}
+
 template <class Page, class Row, class Column>
 class cuboid_shape {
  public:
@@ -228,10 +237,13 @@ class cuboid_shape {
   explicit cuboid_shape(const range& r)
       : pages_(r.pages()),
         rows_(r.rows()),
-        columns_(r.cols(), pages_.size() * rows_.size(), pages_.grainsize() <= 1 && rows_.grainsize() <= 1),
+        columns_(r.cols(), checked_product(pages_.size(), rows_.size()),
+                 pages_.grainsize() <= 1 && rows_.grainsize() <= 1),
         height_(rows_.size()),
         depth_(pages_.size()),
-        empty_(r.empty()) {}
+        empty_(r.empty()) {
+    static_cast<void>(checked_product(depth_, inside()));
+  }
 
   [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : depth_ * inside(); }
   static constexpr const char* items = "pages";
@@ -260,9 +272,12 @@ class cuboid_shape {
   bool empty_;
 };
 
+template <class T>
+concept loop_number = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
+
 template <class First, class Last>
 concept loop_bounds =
-    (std::integral<First> && std::integral<Last>) || (std::input_iterator<First> && std::sentinel_for<Last, First>);
+    (loop_number<First> && loop_number<Last>) || (std::input_iterator<First> && std::sentinel_for<Last, First>);
 
 /// Anything that a range-based for loop takes and that is no range of filch's: containers, arrays, views.
 template <class Range>
