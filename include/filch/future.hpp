@@ -60,11 +60,22 @@ inline void tell_all(future_waiter* first) noexcept {
   }
 }
 
+/// The futures that one waits for which is ready when all of them are.
+class future_parts {
+ public:
+  using visitor = bool (*)(future_base& part, unsigned depth);
+  /// Calls f(part, depth) for each, unless all are ready. Did one of the calls return true? Throws what f throws.
+  virtual bool visit(visitor f, unsigned depth) = 0;
+
+ protected:
+  ~future_parts() = default;
+};
+
 /// Ready or not, and who waits.
 class future_base {
  public:
-  /// `maker`: the task that will make it ready; null: whoever has the promise.
-  explicit future_base(background_task* maker) noexcept : maker_(maker) {}
+  /// `maker`: the task that will make it ready. `parts`: those that do so together. Neither: whoever has the promise.
+  explicit future_base(background_task* maker, future_parts* parts = nullptr) noexcept : maker_(maker), parts_(parts) {}
   future_base(const future_base&) = delete;
   future_base& operator=(const future_base&) = delete;
 
@@ -73,6 +84,7 @@ class future_base {
     return waiters_.load(std::memory_order_acquire) == ready_mark();
   }
   [[nodiscard]] background_task* maker() const noexcept { return maker_; }
+  [[nodiscard]] future_parts* parts() const noexcept { return parts_; }
   /// False: it is ready already, and the waiter will not be told.
   [[nodiscard]] bool add(future_waiter& w) noexcept {
     future_waiter* newest = waiters_.load(std::memory_order_acquire);  // [FU1]
@@ -98,12 +110,14 @@ class future_base {
   platform::atomic<future_waiter*> waiters_{nullptr};
   future_waiter mark_;
   background_task* const maker_;
+  future_parts* const parts_;
 };
 
 template <class T>
 class future_state : public future_base {
  public:
-  explicit future_state(background_task* maker = nullptr) noexcept : future_base(maker) {}
+  explicit future_state(background_task* maker = nullptr, future_parts* parts = nullptr) noexcept
+      : future_base(maker, parts) {}
 
   /// Those who are returned have to be told that it is ready.
   template <class... Args>
@@ -376,26 +390,27 @@ struct future_access {
   }
 };
 
-/// Ready when all of some futures are. Keeps itself until then.
-template <class Futures>
-class all_ready final : public future_state<Futures> {
+/// Ready when all of some futures are. Keeps itself until then. Each(futures, f) calls f(state) for each of them.
+template <class Futures, class Each>
+class all_ready final : public future_state<Futures>, private future_parts {
  public:
-  /// each(futures, f) calls f(state) for each of them.
-  template <class Each>
-  static future<Futures> make(Futures futures, std::size_t count, const Each& each) {
-    auto made = std::make_shared<all_ready>(std::move(futures), count);
+  static future<Futures> make(Futures futures, std::size_t count, Each each) {
+    auto made = std::make_shared<all_ready>(std::move(futures), count, each);
     made->self_ = made;
     std::size_t i = 0;
-    const auto add = [&](future_base& f) {
+    each(made->futures_, [&](future_base& f) {
       if (!f.add(made->waiters_[i++])) tell_all(made->one_ready());
-    };
-    each(made->futures_, add);
+    });
     const std::shared_ptr<all_ready> result = made;
     tell_all(made->one_ready());
     return future_access::made_of<Futures>(result);
   }
-  all_ready(Futures futures, std::size_t count)
-      : futures_(std::move(futures)), waiters_(std::make_unique<waiter[]>(count)), left_(count + 1) {
+  all_ready(Futures futures, std::size_t count, Each each)
+      : future_state<Futures>(nullptr, this),
+        each_(each),
+        futures_(std::move(futures)),
+        waiters_(std::make_unique<waiter[]>(count)),
+        left_(count + 1) {
     for (std::size_t i = 0; i != count; ++i) {
       waiters_[i].tell = [](future_waiter& w) noexcept { return static_cast<waiter&>(w).of->one_ready(); };
       waiters_[i].of = this;
@@ -408,17 +423,39 @@ class all_ready final : public future_state<Futures> {
   };
 
   future_waiter* one_ready() noexcept {
-    // [FU4] acq_rel: what the makers of all values did, for who sees that all are ready.
+    // [FU4] acq_rel: what the makers of all values did, for who sees that all are ready; what visitors did.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return nullptr;
     const std::shared_ptr<all_ready> last = std::move(self_);
     return this->put(std::move(futures_));
   }
 
+  // As if one of them were not ready, so that nobody moves the futures away meanwhile.
+  bool visit(future_parts::visitor f, unsigned depth) override {
+    std::size_t left = left_.load(std::memory_order_relaxed);
+    do {
+      if (left == 0) return false;
+      // [FU4] relaxed: the futures have been there since this was made.
+    } while (!left_.compare_exchange_weak(left, left + 1, std::memory_order_relaxed, std::memory_order_relaxed));
+    struct visit_end {
+      all_ready& of;
+      ~visit_end() { tell_all(of.one_ready()); }
+    } const here{*this};
+    bool any = false;
+    each_(futures_, [&](future_base& part) { any = f(part, depth) || any; });
+    return any;
+  }
+
+  [[no_unique_address]] Each each_;
   Futures futures_;
   std::unique_ptr<waiter[]> waiters_;
   platform::atomic<std::size_t> left_;
   std::shared_ptr<all_ready> self_;
 };
+
+template <class Futures, class Each>
+[[nodiscard]] future<Futures> make_all_ready(Futures futures, std::size_t count, Each each) {
+  return all_ready<Futures, Each>::make(std::move(futures), count, each);
+}
 
 }  // namespace detail
 
@@ -427,17 +464,15 @@ class all_ready final : public future_state<Futures> {
 template <class... Ts>
 [[nodiscard]] future<std::tuple<future<Ts>...>> when_all(future<Ts>... all) {
   using futures = std::tuple<future<Ts>...>;
-  return detail::all_ready<futures>::make(
-      futures(std::move(all)...), sizeof...(Ts), [](futures& each, const auto& add) {
-        std::apply([&](auto&... f) { (add(*detail::future_access::state(f)), ...); }, each);
-      });
+  return detail::make_all_ready(futures(std::move(all)...), sizeof...(Ts), [](futures& each, const auto& call) {
+    std::apply([&](auto&... f) { (call(*detail::future_access::state(f)), ...); }, each);
+  });
 }
 template <class T>
 [[nodiscard]] future<std::vector<future<T>>> when_all(std::vector<future<T>> all) {
-  using futures = std::vector<future<T>>;
   const std::size_t count = all.size();
-  return detail::all_ready<futures>::make(std::move(all), count, [](futures& each, const auto& add) {
-    for (const future<T>& f : each) add(*detail::future_access::state(f));
+  return detail::make_all_ready(std::move(all), count, [](std::vector<future<T>>& each, const auto& call) {
+    for (const future<T>& f : each) call(*detail::future_access::state(f));
   });
 }
 

@@ -97,7 +97,7 @@ class FILCH_API task_group {
   /// group can be used again.
   /// @throws of the exceptions that tasks threw the one that is first in spawn order, to one of those who wait;
   ///         std::logic_error when the group lies on the C++ stack of another task, as in a branch or iteration that was
-  ///         stolen; std::bad_alloc when there was no memory to keep a task's exception.
+  ///         stolen; std::bad_alloc when there was no memory to keep a task's exception; outside of `run`, as that.
   group_status wait() {
     detail::worker_core& w = *detail::self;
     if (on_stack_of(w)) {
@@ -174,18 +174,19 @@ class FILCH_API task_group {
   /// Null: the calling worker is not profiled.
   detail::profiled_construct* profiled() noexcept;
   [[nodiscard]] bool on_stack_of(const detail::worker_core& w) const noexcept { return w.inner.frame == frame_; }
-  /// Place in the spawn order of those on the stack, before that of all others.
-  [[nodiscard]] static std::uint64_t order_of(const detail::slot& s) noexcept {
-    return reinterpret_cast<std::uintptr_t>(&s) / sizeof(detail::slot);
+  /// Place in the spawn order of those on the stack, before that of all others. Of several that run() ran itself while
+  /// this was the next slot the first one to fail is the first in this order too.
+  [[nodiscard]] static std::uint64_t order_before(const detail::slot& s) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&s) / sizeof(detail::slot) * 2;
   }
+  [[nodiscard]] static std::uint64_t order_of(const detail::slot& s) noexcept { return order_before(s) + 1; }
 
   const void* frame_ = nullptr;    ///< of the activation whose worker's stack may be used; null: none
   detail::slot* first_ = nullptr;  ///< of its newest run; null: none
   detail::slot* last_ = nullptr;   ///< one past its newest task on the stack; null: none
   platform::atomic<detail::group_rest*> rest_{nullptr};
-  void* scope_ = nullptr;          ///< at a place: the finish in which a group with a frame was made
-  double total_ = 0;               ///< of the hints; 0: none was said
-  std::uint64_t ran_at_once_ = 0;  ///< tasks that run() ran itself, mostly because the stack was full
+  void* scope_ = nullptr;  ///< at a place: the finish in which a group with a frame was made
+  double total_ = 0;       ///< of the hints; 0: none was said
   std::stop_token stop_;
   unsigned int unwinding_ = 0;  ///< exceptions in flight when it was made, since its activation began
   platform::atomic<bool> canceled_{false};
@@ -306,7 +307,7 @@ void task_group::run_body(F& f, Order order) noexcept {
 template <class F>
 void task_group::run_at_once(F& f) noexcept {
   const detail::profiled_child here(profiled());
-  run_body(f, [&, n = ran_at_once_++]() noexcept { return order_of(*detail::self->head.load()) + n; });
+  run_body(f, [next = detail::self->head.load()]() noexcept { return order_before(*next); });
 }
 
 inline void task_group::begin_run_at(detail::worker_core& w, detail::slot* head) noexcept {

@@ -58,7 +58,7 @@ bool export_rings::acquire(worker& w) noexcept {
   w.occupied();
   w.common.sleepers.end_search(w);
   for (; r != nullptr; r = take_own(w)) {
-    w.run_loose(*r);
+    w.run_loose(*r, nullptr);
     look_();
   }
   return true;

@@ -33,7 +33,7 @@ std::string wave_of(int other) { return "place " + std::to_string(other) + in_fi
 
 run_result run_record(task& t, run_by /*who*/) {
   auto& w = static_cast<worker&>(*self);
-  w.home->core().place()->run_body(w, static_cast<task_record&>(t));
+  w.core.place()->run_body(w, static_cast<task_record&>(t));
   return run_result::released;
 }
 
@@ -80,7 +80,7 @@ place::~place() {
 
 place* place::current() noexcept {
   worker* const w = worker::of_this_thread();
-  return w == nullptr ? nullptr : w->home->core().place();
+  return w == nullptr ? nullptr : w->core.place();
 }
 
 place& place::here(const char* construct) {

@@ -16,6 +16,16 @@ namespace {
 /// ending and beginning a wait takes, so that whoever deals mostly finds it waiting.
 constexpr std::int64_t wait_ns = 20'000;
 
+/// Calls f for those who may wait for what w is in the middle of, until it returns true. Did it?
+template <class F>
+bool any_waiter(worker& w, F f) {
+  for (std::uint32_t i = 0; i < w.common.team.size(); ++i) {
+    worker& other = w.common.team[i];
+    if (w.waits_for_this(other) && f(other)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 using deque::communication_cell;
@@ -78,17 +88,18 @@ void sender::answer(worker& w) noexcept {
   }
   w.calm();
   worker* const to = any_other(w);
-  worker* const waiter = w.waiter();
   if (to != nullptr) {
     w.count(&counters::transfer_attempts);
     w.count(&counters::transfer_wait_ns, static_cast<std::uint64_t>(std::exchange(box.able_for_ns, 0)));
   }
-  if (to != nullptr && !attempt(w, *to) && waiter != nullptr && waiter != to) static_cast<void>(attempt(w, *waiter));
+  if (to != nullptr && !attempt(w, *to)) {
+    any_waiter(w, [&](worker& other) { return &other != to && attempt(w, other); });
+  }
   box.next_deal_ns = platform::now_ns() + time_to_next(w);
   // After it was calmed: who is not seen here falls asleep later, and asks everybody before it does; or waits later,
   // and then asks this worker.
   box.sleeper_notified = false;
-  if (w.common.sleepers.anybody() || is_awaited_by(w, waiter)) {
+  if (w.common.sleepers.anybody() || any_waiter(w, [&](const worker& other) { return is_awaited_by(w, other); })) {
     w.raise();
     tell(w);
   } else {
@@ -103,9 +114,8 @@ void sender::tell(worker& w) noexcept {
   if (!std::exchange(mailbox_of(w).sleeper_notified, true)) w.common.sleepers.offered(w);
 }
 
-bool sender::is_awaited_by(const worker& w, const worker* waiter) noexcept {
-  if (waiter == nullptr) return false;
-  const auto seen = mailbox_of(*waiter).cell.look();
+bool sender::is_awaited_by(const worker& w, const worker& waiter) noexcept {
+  const auto seen = mailbox_of(waiter).cell.look();
   return seen && seen->wanted.id != 0 && seen->wanted.of == w.number;
 }
 

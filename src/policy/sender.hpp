@@ -45,7 +45,7 @@ class sender final : public private_policy {
   /// Whether something was dealt.
   [[nodiscard]] bool attempt(worker& w, worker& to) const noexcept;
   /// Does that worker wait for something that only w can deal to it?
-  [[nodiscard]] static bool is_awaited_by(const worker& w, const worker* waiter) noexcept;
+  [[nodiscard]] static bool is_awaited_by(const worker& w, const worker& waiter) noexcept;
   static void tell(worker& w) noexcept;
   static void wake(worker& w, worker& to, const deque::communication_cell::view& seen) noexcept;
   [[nodiscard]] bool deal_tasks(worker& w, worker& to, const deque::communication_cell::view& seen,

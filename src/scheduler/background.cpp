@@ -26,7 +26,7 @@ bool background_link::leads_to(const scheduler_core& core) const noexcept { retu
 
 scheduler_core* background_link::around_caller() const noexcept {
   for (const worker* w = worker::of_this_thread(); w != nullptr; w = w->outer) {
-    if (leads_to(w->home->core())) return &to_;
+    if (leads_to(w->core)) return &to_;
   }
   return nullptr;
 }
@@ -88,7 +88,7 @@ void background_task::end_hold(state to) noexcept {
 future_waiter* background_task::run_claimed() noexcept {
   worker* const w = worker::of_this_thread();
   // Where tasks run at once it may be another scheduler's, which nobody who waits can help.
-  if (w != nullptr && link_->leads_to(w->home->core())) {
+  if (w != nullptr && link_->leads_to(w->core)) {
     // [BG2] release: the worker, which may be a new guest, for who looks at what it runs.
     runner_.store(w->activations.innermost() << number_bits | w->number, std::memory_order_release);
   }
@@ -141,11 +141,17 @@ future_waiter* background::queue(background_task& t) noexcept {
     return nullptr;
   }
   const std::shared_ptr<void> last = std::move(t.keep_);
-  return t.claim() ? t.run_claimed() : nullptr;
+  if (!t.claim()) return nullptr;
+  try {
+    // As a worker, since the task may end the scheduler.
+    return home_.run([&] { return t.run_claimed(); });
+  } catch (const std::exception&) {
+    return t.run_claimed();  // there was no memory for a guest
+  }
 }
 
 void hold_background(background_task& t, std::shared_ptr<void> itself) {
-  this_worker().home_or_default().core().background_tasks().adopt(t, std::move(itself));
+  scheduler_core::of_caller_or_default().background_tasks().adopt(t, std::move(itself));
 }
 
 void submit_background(scheduler& to, background_task& t, std::shared_ptr<void> itself) {

@@ -60,10 +60,11 @@ class future_wait : public waiting_worker {
   [[nodiscard]] bool over() const noexcept { return of_.is_ready(); }
 
   bool help() noexcept {
-    if (w_.activations.has_room() && made_by_.claim()) {
+    // However deeply it is nested: nobody else may be left who runs it.
+    if (made_by_.claim()) {
       w_.occupied();
       claimed_task run_here(made_by_);
-      w_.run_loose(run_here);
+      w_.run_loose(run_here, made_by_.home);
       return true;
     }
     if (run_given()) return true;
@@ -133,7 +134,7 @@ void sleep_until_ready(future_base& f) {
 /// Of a task that is queued, or was begun.
 void wait_for_task(future_base& f, background_task& task) {
   const auto wait_in = [&](scheduler_core& core) {
-    core.home().run([&] {
+    core.run([&] {
       auto& w = static_cast<worker&>(*self);
       const busy_section here(w);
       future_wait waiting(w, f, task);
@@ -147,12 +148,14 @@ void wait_for_task(future_base& f, background_task& task) {
   if (!task.link()->with(wait_in)) sleep_until_ready(f);  // it ends, and runs what it has
 }
 
-/// Continuations that wait for each other, of which one search looks at so many.
+/// Continuations that wait for each other, of which one search looks at so many; and futures of futures, nested so deep.
 constexpr unsigned most_sources = 16;
+
+bool run_parts(future_base& of, unsigned depth);
 
 /// Runs what the continuation waits for, directly or not, if that may run and nobody has begun it. False: it may not, or
 /// somebody has.
-bool run_source(background_task& of) {
+bool run_source(background_task& of, unsigned depth) {
   std::shared_ptr<future_base> source;
   background_task* task = &of;
   for (unsigned i = 0; i < most_sources && task->is_held(); ++i) {
@@ -160,7 +163,7 @@ bool run_source(background_task& of) {
     source = task->source();
     if (source == nullptr) return false;
     task = source->maker();
-    if (task == nullptr) return false;
+    if (task == nullptr) return run_parts(*source, depth + 1);
   }
   if (source == nullptr || !task->is_queued()) return false;
   try {
@@ -169,6 +172,20 @@ bool run_source(background_task& of) {
     return false;  // no guest can be had: others run it
   }
   return true;
+}
+
+/// The same of a future that waits for several.
+bool run_parts(future_base& of, unsigned depth) {
+  if (of.parts() == nullptr || depth == most_sources) return false;
+  const auto run_part = [](future_base& part, unsigned its_depth) {
+    background_task* const task = part.is_ready() ? nullptr : part.maker();
+    if (task == nullptr) return run_parts(part, its_depth + 1);
+    if (task->is_held()) return run_source(*task, its_depth);
+    if (!task->is_queued()) return false;
+    wait_for_task(part, *task);
+    return true;
+  };
+  return of.parts()->visit(run_part, depth);
 }
 
 [[nodiscard]] std::int64_t spin_ns_of(const background_task& task) {
@@ -188,7 +205,7 @@ void await_release(future_base& f, background_task& task) {
   worker* const w = worker::of_this_thread();
   patience spinning = patience::of_searches(spin_ns_of(task));
   while (task.is_held() && !f.is_ready()) {
-    if (run_source(task)) {
+    if (run_source(task, 0)) {
       spinning.begin();
       continue;
     }
@@ -200,9 +217,21 @@ void await_release(future_base& f, background_task& task) {
   }
 }
 
-}  // namespace
+void wait_within(future_base& f, unsigned depth);
 
-void wait_until_ready(future_base& f) {
+/// First what nobody has begun, then what others are in the middle of.
+void wait_for_parts(future_base& f, unsigned depth) {
+  if (f.parts() == nullptr || depth == most_sources) return;
+  run_parts(f, depth);
+  f.parts()->visit(
+      [](future_base& part, unsigned its_depth) {
+        wait_within(part, its_depth + 1);
+        return false;
+      },
+      depth);
+}
+
+void wait_within(future_base& f, unsigned depth) {
   if (f.is_ready()) return;
   background_task* const task = f.maker();
   const worker* const w = worker::of_this_thread();
@@ -215,8 +244,14 @@ void wait_until_ready(future_base& f) {
         "filch: wait for a future that is not ready, in a task of a place; make a task that begins when it is, by "
         "async_await");
   }
+  wait_for_parts(f, depth);
+  if (f.is_ready()) return;
   const blocking here;
   sleep_until_ready(f);
 }
+
+}  // namespace
+
+void wait_until_ready(future_base& f) { wait_within(f, 0); }
 
 }  // namespace filch::detail

@@ -21,20 +21,17 @@ group_rest::~group_rest() {
 }
 
 void group_rest::record(std::uint64_t order) noexcept {
+  std::exception_ptr error = std::current_exception();
   const std::lock_guard lock(mutex_);
   if (error_ != nullptr && error_order_ <= order) return;
-  error_ = std::current_exception();
+  error_.swap(error);  // the other one ends when the lock is open
   error_order_ = order;
 }
 
-void group_rest::rethrow() {
-  std::exception_ptr error;
-  {
-    // Several may wait for the group; one of them has the exception.
-    const std::lock_guard lock(mutex_);
-    error = std::exchange(error_, nullptr);
-  }
-  if (error != nullptr) std::rethrow_exception(error);
+std::exception_ptr group_rest::take_error() noexcept {
+  // Several may wait for the group; one of them has the exception.
+  const std::lock_guard lock(mutex_);
+  return std::exchange(error_, nullptr);
 }
 
 void group_rest::count_made(detached_lane& in) noexcept {
@@ -84,7 +81,9 @@ void group_rest::watch() noexcept {
 void group_rest::unwatch() noexcept {
   const std::lock_guard lock(mutex_);
   const std::uint32_t others = watchers_.load(std::memory_order_relaxed) - 1;
-  watchers_.store(others, std::memory_order_relaxed);
+  // [DG4] release: what other watchers have said, for who makes a lane. No exploration catches this: a store that comes
+  // before has shown it already.
+  watchers_.store(others, std::memory_order_release);
   if (others != 0) return;
   each_lane([](detached_lane& lane) { set_watched(lane, 0); });
 }

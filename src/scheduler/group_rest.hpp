@@ -35,8 +35,8 @@ class group_rest : public line_allocated {
 
   /// Notes the exception in flight, unless one of an earlier task is known.
   void record(std::uint64_t order) noexcept;
-  /// Throws what was noted, and forgets it. Called when no task of the group is left.
-  void rethrow();
+  /// What was noted, which it forgets; null: nothing. Called when no task of the group is left.
+  [[nodiscard]] std::exception_ptr take_error() noexcept;
 
   /// A task came new into the lane; the caller is inside of its queue still.
   static void count_made(detached_lane& in) noexcept;

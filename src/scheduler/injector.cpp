@@ -8,6 +8,7 @@
 #include <filch/platform/ticks.hpp>
 
 #include "platform/clock.hpp"
+#include "platform/parker.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/team.hpp"
@@ -114,11 +115,14 @@ class injector::group_wait : public waiting_worker {
 
 worker* injector::caller() const noexcept {
   worker* const w = worker::of_this_thread();
-  return w != nullptr && w->home == &home_ ? w : nullptr;
+  return w != nullptr && &w->core == &home_ ? w : nullptr;
 }
 
 std::unique_ptr<group_rest> injector::make_rest() {
-  detached_queue& own = own_queue();
+  // Tasks come into the first queue also where there is no memory for another lane. A guest's may be gone by then.
+  worker* const w = caller();
+  const bool stays = w != nullptr && w->number < home_.chosen().workers;
+  detached_queue& own = stays ? w->detached.queue : outside_;
   const std::uint32_t queues = std::min(everybody_.most() + 1, group_rest::most_queues);
   return std::make_unique<group_rest>(*this, queues, own.number < queues ? own : outside_);
 }
@@ -173,7 +177,7 @@ void injector::hold(group_rest& group) noexcept {
 
 void injector::queue(detached_task& t, bool is_new) noexcept {
   group_rest& group = *t.home;
-  if (home_.core().runs_at_once()) {
+  if (home_.runs_at_once()) {
     const worker* const w = caller();
     t.order = first_detached + platform::ticks();
     // One that is released by another waits for the end of that, or they would be as deep in each other as their chain is long.
@@ -450,6 +454,12 @@ void injector::wait(group_rest& group) {
   injector& home = group.home;
   const bool from_outside = home.caller() == nullptr;
   home.home_.run([&] { home.wait_as(static_cast<worker&>(*self), group, from_outside); });
+}
+
+void injector::outlast(const group_rest& group) noexcept {
+  constexpr std::int64_t nap_ns = 100'000;  // nobody knows of this thread, so nobody wakes it
+  platform::parker sleeping;
+  while (!group.is_over()) sleeping.park_until(platform::now_ns() + nap_ns);
 }
 
 void injector::wait_as(worker& w, group_rest& group, bool from_outside) noexcept {

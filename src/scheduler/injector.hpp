@@ -20,12 +20,13 @@
 #include "worker/work_source.hpp"
 
 namespace filch::detail {
+class scheduler_core;
 class sleepers;
 class team;
 class worker;
 class injector final : public work_source {
  public:
-  injector(scheduler& home, team& everybody, sleepers& idle) noexcept
+  injector(scheduler_core& home, team& everybody, sleepers& idle) noexcept
       : home_(home), everybody_(everybody), idle_(idle) {}
 
   /// What a group needs that the calling thread adds a task to. Throws std::bad_alloc.
@@ -57,7 +58,10 @@ class injector final : public work_source {
 
   /// Waits until all detached tasks of the group have ended; runs them and parts of them meanwhile. When none is left,
   /// the scheduler may be gone.
+  /// Throws as scheduler::run().
   static void wait(group_rest& group);
+  /// The same for a thread that cannot be a guest: others have to run them.
+  static void outlast(const group_rest& group) noexcept;
 
  private:
   /// What other workers run of a group, as it was at some moment: at most 64 tasks.
@@ -93,7 +97,7 @@ class injector final : public work_source {
   void wait_as(worker& w, group_rest& group, bool from_outside) noexcept;
   bool help_running(worker& w, const group_rest& group) noexcept;
 
-  scheduler& home_;
+  scheduler_core& home_;
   team& everybody_;
   sleepers& idle_;
   detached_queue outside_{0};  ///< of threads that are none of its workers

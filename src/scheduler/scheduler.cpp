@@ -130,24 +130,24 @@ attachment::attachment(worker& w) noexcept {
   w.begin_on_this_thread();
   w.begin_work();
   w.root_since_ns = w.trace.begin();
-  w.home->core().begin_root(w);
-  w.home->core().begin_profile(w);
-  w.home->core().begin_schedule(w, this);
+  w.core.begin_root(w);
+  w.core.begin_profile(w);
+  w.core.begin_schedule(w, this);
   w.busy.store(false);
 }
 
 attachment::~attachment() {
   auto& w = static_cast<worker&>(*worker_);
   w.busy.store(true);
-  w.home->core().end_profile(w);
+  w.core.end_profile(w);
   if (w.head.load() != w.base) settle(w, w.base);
-  w.home->core().end_schedule(w);
+  w.core.end_schedule(w);
   w.trace.end("run", w.root_since_ns, 0);
   w.place = {};
   w.diverts = false;
   w.note_nothing();
   self = w.outer != nullptr ? w.outer : &foreign_worker;
-  w.home->core().detach(w);
+  w.core.detach(w);
 }
 
 }  // namespace detail

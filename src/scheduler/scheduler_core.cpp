@@ -148,7 +148,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
       sleepers_(team_),
       interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
-      injected_(home, team_, sleepers_),
+      injected_(*this, team_, sleepers_),
       background_(*this),
       sources_{&injected_},
       network_(place.network),
@@ -187,7 +187,7 @@ bool scheduler_core::close() noexcept {
   if (background_.is_around_caller()) return false;
   background_.await_users();
   const auto drain = [this] {
-    if (injected_.work_visible()) home_.run([this] { injected_.drain(static_cast<worker&>(*self)); });
+    if (injected_.work_visible()) run([this] { injected_.drain(static_cast<worker&>(*self)); });
   };
   // Again for what the last tasks of the threads have made, which may begin spare threads as well.
   do {
@@ -218,12 +218,17 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
   }
   const common_parts common{team_,    sleepers_,       interrupter_,    *policy_,       spares_,
                             mutexes_, chosen_.workers, chosen_.spin_ns, chosen_.policy, place_ != nullptr};
-  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, common, chosen_.stack_bytes, at);
+  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, *this, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
   w->loops.kind = runs_at_once() ? loop_kind::standard : chosen_.loop;
   if (is_recorded_) w->trace.start();
   team_.add(std::move(w));
   return team_[number];
+}
+
+scheduler_core& scheduler_core::of_caller_or_default() {
+  const worker* const w = worker::of_this_thread();
+  return w != nullptr ? w->core : scheduler::default_scheduler().core();
 }
 
 worker& scheduler_core::attach() {

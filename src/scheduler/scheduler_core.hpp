@@ -42,6 +42,12 @@ class scheduler_core {
   scheduler_core(const scheduler_core&) = delete;
   scheduler_core& operator=(const scheduler_core&) = delete;
 
+  /// Whose worker the calling thread is; else that of the default scheduler. Throws as scheduler::default_scheduler().
+  [[nodiscard]] static scheduler_core& of_caller_or_default();
+
+  /// As scheduler::run, also when that is gone, as a task of its own may have seen to.
+  template <class F>
+  decltype(auto) run(F&& f);
   /// Any thread. A worker for the calling thread: the seat when it is free, else a guest.
   /// Throws std::runtime_error when there are too many guests.
   worker& attach();
@@ -90,9 +96,10 @@ class scheduler_core {
   [[nodiscard]] const background& background_tasks() const noexcept { return background_; }
   [[nodiscard]] spare_threads& spares() noexcept { return spares_; }
   [[nodiscard]] sleepers& idle_workers() noexcept { return sleepers_; }
-  [[nodiscard]] scheduler& home() noexcept { return home_; }
   /// Is every task run where it is made?
   [[nodiscard]] bool runs_at_once() const noexcept { return policy_->runs_at_once(); }
+  /// Does a worker take back what it has given to another one that does not begin it?
+  [[nodiscard]] bool takes_back() const noexcept { return policy_->takes_back(); }
   /// There is a thread that runs what is queued; in a place of one worker that is this, when it serves. Throws
   /// std::system_error when there is none to be had.
   void need_thread() {
@@ -143,6 +150,14 @@ class scheduler_core {
   /// From the constructor's end on.
   std::optional<platform::watched_entry> watched_;
 };
+
+template <class F>
+decltype(auto) scheduler_core::run(F&& f) {
+  const worker* const w = worker::of_this_thread();
+  if (w != nullptr && &w->core == this) return std::forward<F>(f)();
+  const attachment here(attach());
+  return run_attached(std::forward<F>(f));
+}
 
 template <class F>
 void scheduler_core::run_as_guest(const F& f) {

@@ -27,6 +27,13 @@ void spare_thread::begin(worker* blocked) noexcept {
   parker_.unpark();
 }
 
+bool spare_thread::begin_again() noexcept {
+  // [SP5] relaxed: it looks once more under the lock. Where it runs what the blocked worker was given it is for one worker.
+  if (is_free_ || !home_.takes_back() || !released_.load(std::memory_order_relaxed)) return false;
+  released_.store(false, std::memory_order_relaxed);
+  return true;
+}
+
 void spare_thread::end() noexcept {
   // [SP2] seq_cst: before the look for who serves; pairs with [SP3]: it sees this before it sleeps, or is seen here.
   released_.store(true, std::memory_order_seq_cst);
@@ -57,8 +64,9 @@ void spare_thread::run() noexcept {
     const bool is_last = stopping_.load(std::memory_order_acquire);
     // [SP1] acquire
     if (wanted_.exchange(false, std::memory_order_acquire)) {
-      serve();
-      home_.spares().give_back(*this);
+      do {
+        serve();
+      } while (!home_.spares().give_back(*this));
     } else if (is_last) {
       break;
     } else {
@@ -72,7 +80,7 @@ void spare_thread::serve() noexcept {
   try {
     home_.run_as_guest([this](worker& w) {
       // Where a giver takes back what nobody begins there is no need to.
-      if (!w.common.policy.takes_back()) w.in_place_of = in_place_of_;
+      if (!home_.takes_back()) w.in_place_of = in_place_of_;
       // [SP3] before the look whether it is released, and into the inbox of the worker in whose place it is.
       serving_.store(&w, std::memory_order_seq_cst);
       home_.serve(w, released_);
@@ -89,6 +97,9 @@ void spare_thread::serve() noexcept {
 // Under the lock, and so before the thread is stopped.
 spare_thread& spare_threads::begin_any(worker* blocked) {
   const auto first = all_.begin() + static_cast<std::ptrdiff_t>(stopped_);
+  // Else each region of a worker that often blocks for a short time would begin a further thread that computes.
+  const auto at_work = std::find_if(first, all_.end(), [](const auto& each) { return each->begin_again(); });
+  if (at_work != all_.end()) return **at_work;
   const auto free = std::find_if(first, all_.end(), [](const auto& each) { return each->is_free_; });
   spare_thread* taken = free != all_.end() ? free->get() : nullptr;
   if (taken == nullptr) {
@@ -100,9 +111,10 @@ spare_thread& spare_threads::begin_any(worker* blocked) {
   return *taken;
 }
 
-void spare_threads::give_back(spare_thread& t) noexcept {
+bool spare_threads::give_back(spare_thread& t) noexcept {
   const std::lock_guard lock(mutex_);
-  t.is_free_ = true;
+  t.is_free_ = t.released_.load(std::memory_order_relaxed);  // [SP5]
+  return t.is_free_;
 }
 
 stand_in* spare_threads::begin(worker& blocked) noexcept {

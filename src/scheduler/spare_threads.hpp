@@ -28,6 +28,8 @@ class spare_thread final : public stand_in {
 
   /// In that worker's place; null: in nobody's.
   void begin(worker* blocked) noexcept;
+  /// Under the lock of all. It is spare, but in the middle of something: it goes on, in another worker's place. False: it is not.
+  [[nodiscard]] bool begin_again() noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept override;
   void look() noexcept override;
@@ -64,7 +66,8 @@ class spare_threads final : public stand_ins {
  private:
   spare_thread& begin_any(worker* blocked);
   spare_thread* take_last_time() noexcept;
-  void give_back(spare_thread& t) noexcept;
+  /// False: it was begun again meanwhile.
+  [[nodiscard]] bool give_back(spare_thread& t) noexcept;
   friend class spare_thread;
 
   scheduler_core& home_;

@@ -55,7 +55,12 @@ void task_group::end() {
     }
     wait_for_newest(*detail::self);
   }
-  delete wait_for_detached();
+  try {
+    wait_for_detached();
+  } catch (const std::exception&) {
+    detail::injector::outlast(*rest_.load(std::memory_order_relaxed));
+  }
+  delete rest_.load(std::memory_order_relaxed);
 }
 
 void task_group::reject_wait() {
@@ -80,11 +85,12 @@ group_status task_group::wait_for_rest() {
   detail::group_rest* const rest = wait_for_detached();
   const group_status status = canceled() ? group_status::canceled : group_status::complete;
   canceled_.store(false, std::memory_order_relaxed);
+  const std::exception_ptr error = rest != nullptr ? rest->take_error() : nullptr;
   if (lost_exception_.load(std::memory_order_relaxed)) {  // [GR3]
     lost_exception_.store(false, std::memory_order_relaxed);
     throw std::bad_alloc();
   }
-  if (rest != nullptr) rest->rethrow();
+  if (error != nullptr) std::rethrow_exception(error);
   return status;
 }
 
@@ -126,7 +132,7 @@ class task_group::detached_tasks final : public detail::siblings {
  private:
   // Who adds the first detached task chooses whose they are. Those of another scheduler are not this worker's to run.
   static bool is_of_scheduler(const detail::worker& w, const detail::group_rest& rest) noexcept {
-    return &rest.home == &w.home->core().injected();
+    return &rest.home == &w.core.injected();
   }
 
   task_group& group_;
@@ -257,10 +263,7 @@ detail::division& task_group::divided(detail::worker_core& w, double*& work_left
 detail::group_rest& task_group::rest() {
   detail::group_rest* rest = rest_.load(std::memory_order_acquire);  // [GR1]
   if (rest != nullptr) return *rest;
-  detail::worker_core* const w = detail::self;
-  scheduler& home = w == &detail::foreign_worker ? scheduler::default_scheduler() : *w->home;
-  detail::injector& tasks = home.core().injected();
-  auto made = tasks.make_rest();
+  auto made = detail::scheduler_core::of_caller_or_default().injected().make_rest();
   made->scope = scope_;
   // [GR2] release: the object; acquire, when it fails: the one that somebody else made first.
   if (!rest_.compare_exchange_strong(rest, made.get(), std::memory_order_release, std::memory_order_acquire)) {

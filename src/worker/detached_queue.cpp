@@ -25,7 +25,8 @@ bool detached_queue::try_enter() noexcept {
 }
 
 void detached_queue::enter() noexcept {
-  constexpr unsigned pauses = 64;  // longer than anybody stays, unless the system has stopped it
+  // 50 to 100 us. A visitor may stay for tens of misses, and where the machine is full who yields is away for milliseconds.
+  constexpr unsigned pauses = 2048;
   for (unsigned turn = 0; !try_enter(); ++turn) {
     if (turn < pauses) {
       platform::pause();

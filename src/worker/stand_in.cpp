@@ -1,18 +1,29 @@
 #include "worker/stand_in.hpp"
 
+#include <filch/detail/work_share.hpp>
+
 #include "worker/slow_path.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
 namespace {
 
+/// Has the worker anything left that it could offer?
+bool has_private_work(const worker& w) noexcept {
+  if (w.split.load() < w.head.load()) return true;
+  for (const work_share* f = w.loops.innermost.load(); f != nullptr; f = f->outer) {
+    if (f->gives && has_work(*f)) return true;
+  }
+  return false;
+}
+
 /// Before its worker sleeps in a task: offers what it has, so that others find it.
 void offer_all(worker& w) noexcept {
   // Each answer offers half of what is private, or of a loop.
-  for (int answers = 0; answers < 32; ++answers) {
+  constexpr int most_answers = 64;  // a task each, or two loops of 2^32 iterations
+  for (int answers = 0; answers < most_answers && has_private_work(w); ++answers) {
     w.raise();
     attend(w);
-    if (w.split.load() >= w.head.load()) return;
   }
 }
 

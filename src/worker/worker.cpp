@@ -45,10 +45,11 @@ std::size_t slots_in(std::size_t bytes) noexcept {
 
 }  // namespace
 
-worker::worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes,
-               const platform::worker_place& own_place)
+worker::worker(std::uint16_t own_number, scheduler& own_home, scheduler_core& of, const common_parts& of_all,
+               std::size_t stack_bytes, const platform::worker_place& own_place)
     : stack_(stack_bytes),
       run_memory_(slots_in(stack_bytes) * sizeof(group_run)),
+      core(of),
       common(of_all),
       activations(slots_in(stack_bytes)),
       detached(own_number),
@@ -244,9 +245,9 @@ void worker::run_detached(detached_task& t, void* scope) noexcept {
   run_as_activation(t, nullptr, t.home, head.load(), scope);
 }
 
-void worker::run_loose(task& t) noexcept {
+void worker::run_loose(task& t, const group_rest* group) noexcept {
   activations.begin(new_id(), index_of(head.load()));
-  run_as_activation(t, nullptr, nullptr, head.load());
+  run_as_activation(t, nullptr, group, head.load());
 }
 
 void worker::run_batched(task& t, worker& owner, std::uint64_t expected) noexcept {
@@ -258,15 +259,10 @@ void worker::run_batched(task& t, worker& owner, std::uint64_t expected) noexcep
   });
 }
 
-worker* worker::waiter() const noexcept {
-  if (innermost_ == nullptr || innermost_->owner != nullptr) {
-    return innermost_ == nullptr ? nullptr : innermost_->owner;
-  }
-  if (innermost_->group == nullptr) return nullptr;
-  for (std::uint32_t i = 0; i < common.team.size(); ++i) {
-    if (awaits(common.team[i], innermost_->group)) return &common.team[i];
-  }
-  return nullptr;
+bool worker::waits_for_this(const worker& other) const noexcept {
+  if (innermost_ == nullptr) return false;
+  if (innermost_->owner != nullptr) return innermost_->owner == &other;
+  return innermost_->group != nullptr && awaits(other, innermost_->group);
 }
 
 void worker::wake_waiter() noexcept {
@@ -275,7 +271,7 @@ void worker::wake_waiter() noexcept {
   int depth = 64;
   for (const running* r = innermost_; r != nullptr && depth > 0; r = r->outer, --depth) {
     if (r->owner == nullptr) {
-      if (r->group == nullptr) break;  // nobody waits for it, and it is the outermost
+      if (r->group == nullptr) continue;  // nobody waits for it
       for (std::uint32_t i = 0; i < common.team.size(); ++i) {
         worker& w = common.team[i];
         if (is_dozing(w) && awaits(w, r->group)) w.parker.unpark();

@@ -188,8 +188,8 @@ class worker : public worker_core {
   std::optional<platform::mapping> traced_memory_;  ///< with policies that follow traces
 
  public:
-  worker(std::uint16_t own_number, scheduler& own_home, const common_parts& of_all, std::size_t stack_bytes,
-         const platform::worker_place& own_place = {});
+  worker(std::uint16_t own_number, scheduler& own_home, scheduler_core& of, const common_parts& of_all,
+         std::size_t stack_bytes, const platform::worker_place& own_place = {});
 
   /// The worker that the calling thread is at present; null: of no scheduler.
   [[nodiscard]] static worker* of_this_thread() noexcept {
@@ -300,8 +300,8 @@ class worker : public worker_core {
   void begin_detached(const group_rest& group) noexcept;
   /// `scope`: that the group was made in, see scope_list.
   void run_detached(detached_task& t, void* scope) noexcept;
-  /// Runs a task that lies on no stack and that nobody waits for.
-  void run_loose(task& t) noexcept;
+  /// Runs a task that lies on no stack, for those who wait for that group; null: nobody waits for it.
+  void run_loose(task& t, const group_rest* group) noexcept;
 
   /// Worker out of work, searching: runs the next task of its inbox, or one that another one was given for itself, and
   /// ends the search before. False: there is none.
@@ -335,12 +335,14 @@ class worker : public worker_core {
   /// On whose stack the task lies that this worker has taken from one, and is in the middle of.
   [[nodiscard]] worker& owner_of_taken() const noexcept { return *innermost_->owner; }
 
-  /// Who may wait for the task that this worker is in the middle of. Null: nobody.
-  [[nodiscard]] worker* waiter() const noexcept;
+  /// May that worker wait for the task that this one is in the middle of?
+  [[nodiscard]] bool waits_for_this(const worker& other) const noexcept;
 
   /// Wakes those who sleep until one of the tasks is done that this worker is in the middle of, or its group.
   void wake_waiter() noexcept;
 
+  /// Of `home`, which may be gone: a task of its own may have ended it.
+  scheduler_core& core;
   const common_parts common;
   activation_list activations;             ///< any thread may ask
   std::unique_ptr<detail::offer> offered;  ///< the policy's, which says what of it is for thieves

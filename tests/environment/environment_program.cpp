@@ -220,6 +220,57 @@ void alarms(char** /*argv*/) {
   }
 }
 
+void end_in_own_task(char** /*argv*/) {
+  auto pool = std::make_shared<filch::scheduler>(filch::options{.workers = 2});
+  const auto last = pool->submit([keep = pool]() mutable {
+    while (keep.use_count() != 1) std::this_thread::yield();
+    keep.reset();  // which would wait for this task
+    use_all();
+  });
+  pool.reset();
+  last.get();
+}
+
+// As many as may take part do, and the destructor of a group waits outside.
+void too_many_guests(char** /*argv*/) {
+  filch::scheduler pool({.workers = 2, .stack_bytes = 4096});
+  auto group = std::make_unique<filch::task_group>();
+  std::atomic<int> inside = 0;
+  std::atomic<bool> over = false;
+  bool ran = false;
+  // The first one has the seat.
+  std::vector<std::thread> threads;
+  for (int i = 0; i != filch::scheduler::most_guests + 1; ++i) {
+    threads.emplace_back([&] {
+      pool.run([&] {
+        ++inside;
+        while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      });
+    });
+  }
+  while (inside != filch::scheduler::most_guests + 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  bool refused = false;
+  try {
+    pool.run([] {});
+  } catch (const std::runtime_error&) {
+    refused = true;
+  }
+  expect(refused, "a guest too many");
+  std::atomic<bool> filled = false;
+  const auto maker = pool.submit([&] {
+    group->run([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // mostly until its end is waited for
+      ran = true;
+    });
+    filled = true;
+  });
+  while (!filled) std::this_thread::yield();
+  group.reset();
+  expect(ran, "a task of a group that ends outside");
+  over = true;
+  for (std::thread& t : threads) t.join();
+}
+
 void many_workers(char** /*argv*/) {
   for (const int workers : {1, 2, 3, 5, 8, 16, 33, 64, 128, 256}) {
     for (const char* const policy : {"standard", "chase_lev", "receiver", "adws"}) {
@@ -344,6 +395,8 @@ int main(int argc, char** argv) {
       {"fork_and_exec", fork_and_exec},
       {"affinity_changes", affinity_changes},
       {"alarms", alarms},
+      {"end_in_own_task", end_in_own_task},
+      {"too_many_guests", too_many_guests},
       {"many_workers", many_workers},
       {"small_stack", small_stack},
       {"traced", traced},

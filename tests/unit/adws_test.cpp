@@ -290,6 +290,23 @@ TEST_P(placed, the_first_exception_in_spawn_order_arrives) {
         caught = which;
       }
       EXPECT_EQ(caught, 1);
+      task_group reused(4);
+      for (int round = 0; round < 5; ++round) {
+        // The first ones run at once, the others are pushed.
+        for (int i = 0; i < 4; ++i) {
+          reused.run(
+              [i] {
+                if (i != 0) throw i;
+              },
+              1);
+        }
+        try {
+          reused.wait();
+          ADD_FAILURE() << "nothing was thrown";
+        } catch (int which) {
+          EXPECT_EQ(which, 1) << "in round " << round;
+        }
+      }
       EXPECT_THROW(parallel_for(0, 1000,
                                 [](int i) {
                                   if (i == 17) throw std::runtime_error("17");

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <optional>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -116,6 +119,45 @@ TEST(allocation, none_for_what_an_iteration_throws) {
     out_of_memory = false;
     EXPECT_TRUE(caught);
     EXPECT_EQ(allocations, before);
+  });
+}
+
+// The next round of the group has nothing to do with it.
+TEST(allocation, that_fails_for_an_exception_ends_the_round_alone) {
+  scheduler one({.workers = 1});
+  one.run([] {
+    task_group group;
+    group.run([] { throw std::runtime_error("of the first round"); });
+    group.run([] {  // the newest, which comes first
+      out_of_memory = true;
+      throw 1;
+    });
+    EXPECT_THROW(group.wait(), std::bad_alloc);
+    out_of_memory = false;
+    group.run([] { out_of_memory = false; });
+    EXPECT_EQ(group.wait(), group_status::complete);
+  });
+}
+
+// Submitted tasks come into the queue of who submits them; without memory for a place there into the first one, which
+// was made for a thread that is gone.
+TEST(allocation, that_fails_loses_no_submitted_task) {
+  scheduler pool({.workers = 2});
+  pool.run([&] {
+    std::thread guest([&] { pool.run([&] { pool.submit([] {}).get(); }); });
+    guest.join();
+    for (std::size_t nth = 1; nth != 8; ++nth) {
+      std::optional<future<>> submitted;
+      fails_at = nth;
+      try {
+        submitted = pool.submit([] {});
+      } catch (const std::bad_alloc&) {
+        // Nothing was submitted.
+      }
+      fails_at = 0;
+      if (!submitted) continue;
+      while (!submitted->is_ready()) std::this_thread::yield();  // who waits would look for it
+    }
   });
 }
 
