@@ -41,6 +41,8 @@ TEST_F(cgroup, version_1_quota_of_the_cpu_controller) {
   write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "300000\n");
   write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
   EXPECT_DOUBLE_EQ(cgroup_quota(root_), 3);
+  write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "50000\n");
+  EXPECT_DOUBLE_EQ(cgroup_quota(root_), 6);
 }
 
 TEST_F(cgroup, a_container_that_sees_a_part_of_the_hierarchy) {
