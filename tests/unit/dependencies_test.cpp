@@ -71,6 +71,24 @@ TEST_P(dependencies, of_a_graph_the_first_exception_arrives_and_what_follows_is_
   }
 }
 
+TEST_P(dependencies, what_a_graph_has_skipped_runs_the_next_time) {
+  task_graph graph;
+  bool fails = true;
+  std::atomic<int> ran = 0;
+  const auto first = graph.add([&] {
+    if (fails) throw std::runtime_error("in the first run");
+  });
+  const auto second = graph.add([&] { ++ran; }, {first});
+  graph.add([&] { ++ran; }, {second});
+  EXPECT_THROW(pool_.run([&] { graph.run(); }), std::runtime_error);
+  EXPECT_EQ(ran, 0);
+  fails = false;
+  for (int round = 1; round <= 2; ++round) {
+    pool_.run([&] { graph.run(); });
+    EXPECT_EQ(ran, 2 * round);
+  }
+}
+
 TEST_P(dependencies, a_long_row_of_tasks_needs_no_stack) {
   task_graph graph;
   long last = 0;
