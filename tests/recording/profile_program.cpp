@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,15 @@ void chain(int links) {
   next.wait();
 }
 
+void two_wide_parts() {
+  const auto wide = filch::named("wide", [] {
+    task_group all;
+    for (int i = 0; i < 16; ++i) all.run([] { work(200'000); });
+    all.wait();
+  });
+  for (int i = 0; i < 2; ++i) wide();
+}
+
 const std::map<std::string, std::function<void()>> programs{
     {"fib", [] { fib(12); }},
     {"chain", [] { chain(50); }},
@@ -62,6 +72,11 @@ const std::map<std::string, std::function<void()>> programs{
          parallel_for(0, 4, [](int) { work(50'000); });
          fork_join([] { work(50'000); }, [] { work(50'000); });
        });
+     }},
+    {"wide_parts",
+     [] {
+       two_wide_parts();
+       std::thread([] { filch::scheduler::default_scheduler().run(&two_wide_parts); }).join();
      }},
     {"reduce",
      [] {

@@ -64,9 +64,11 @@ def main() -> None:
 
     fib = profile(program, "fib")
     expect(fib["tasks"] == forks(12), f"fib(12) forks {forks(12)} times, not {fib['tasks']}")
+    expect(fib["forks"] == 11, f"fib(12) forks 11 times in a chain, not {fib['forks']}")
 
     chain = profile(program, "chain")
     expect(chain["tasks"] == 50, "a chain of 50 tasks")
+    expect(chain["forks"] == 50, f"which is 50 forks in a chain, not {chain['forks']}")
     # Each link goes on a little beside the next one.
     expect_once(program, "chain", lambda p: p["span_ns"] > 0.9 * p["work_ns"], "a chain's span is its work")
     expect_once(program, "chain", lambda p: "longest chain" in p["advice"][0], "advice on chains")
@@ -74,6 +76,7 @@ def main() -> None:
     for name in ("group", "heap_group"):
         group = profile(program, name)
         expect(group["tasks"] == 32, f"{name}: 32 tasks")
+        expect(group["forks"] == 32, f"{name}: 32 forks before what follows the last one, not {group['forks']}")
         expect(group["span_ns"] >= group["work_ns"] / 33, f"{name}: no more parallelism than tasks")
         expect_once(program, name, lambda p: p["span_ns"] < p["work_ns"] / 8, "tasks are parallel")
     leaves = profile(program, "group")["named"]
@@ -81,7 +84,16 @@ def main() -> None:
 
     loop = profile(program, "loop")
     expect([(each["calls"], each["iterations"]) for each in loop["loops"]] == [(1, 64)], f"a loop of 64: {loop['loops']}")
+    expect(loop["forks"] >= 6, f"64 iterations are halved until there is one, which is six forks, not {loop['forks']}")
     expect_once(program, "loop", lambda p: p["span_ns"] < p["work_ns"] / 8, "iterations are parallel")
+    expect_once(program, "loop", lambda p: p["loops"][0]["span_ns"] < p["loops"][0]["work_ns"] / 8, "the loop's own span is that of an iteration")
+
+    # Two calls of a part in each of two threads' runs.
+    wide = profile(program, "wide_parts")
+    expect([(each["name"], each["calls"]) for each in wide["named"]] == [("wide", 4)], f"named parts: {wide['named']}")
+    expect(wide["forks"] == 32, f"the forks of one run are in a chain: 32, not {wide['forks']}")
+    expect(wide["named"][0]["span_ns"] >= wide["named"][0]["work_ns"] / 17, "named parts: no more parallelism than tasks")
+    expect_once(program, "wide_parts", lambda p: p["named"][0]["span_ns"] < p["named"][0]["work_ns"] / 4, "a named part's span is that of its longest task")
 
     short = profile(program, "short_loops")
     expect([(each["calls"], each["iterations"]) for each in short["loops"]] == [(2000, 4000)], f"2000 loops: {short['loops']}")
