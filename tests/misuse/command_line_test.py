@@ -443,6 +443,13 @@ class Bench(unittest.TestCase):
         self.assertEqual(finished.returncode, 1)
         self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
 
+    def test_errors_that_cannot_be_told_keep_their_exit_status(self):
+        for closing in ["2>&-", "2>/dev/full"]:
+            for arguments, status in [("bench nope", 2), ("bench fib:12 >/dev/full", 1)]:
+                with self.subTest(closing=closing, arguments=arguments):
+                    finished = command_line.run("sh", "-c", f'"$0" {arguments} {closing}', PROGRAM)
+                    self.assertEqual(finished.returncode, status)
+
 
 class Information(unittest.TestCase):
     def test_list(self):

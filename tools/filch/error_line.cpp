@@ -11,7 +11,8 @@ namespace filch::cli {
 
 void print_error(std::string_view message) {
   constexpr std::string_view name = "filch: ";
-  fmt::print(stderr, "{}{}\n", message.starts_with(name) ? "" : name, bench::printable(message));
+  const std::string line = fmt::format("{}{}\n", message.starts_with(name) ? "" : name, bench::printable(message));
+  static_cast<void>(std::fputs(line.c_str(), stderr));  // where it cannot be written, the exit status still tells
 }
 
 std::string message_of(const std::exception& error) {
