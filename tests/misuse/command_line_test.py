@@ -443,6 +443,25 @@ class Bench(unittest.TestCase):
         self.assertEqual(finished.returncode, 1)
         self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
 
+    def test_results_that_cannot_be_written_are_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            finished = run("bench", "fib:12", "--json", "/dev/full", TMPDIR=folder)
+            self.assertEqual(finished.returncode, 1)
+            self.assertIn("fib:12", finished.stdout)
+            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+            [saved] = Path(folder).iterdir()
+            self.assertIn(f"saved in '{saved}'", finished.stderr)
+            self.assertEqual(json.loads(saved.read_text())["rows"][0]["size"], "12")
+
+    def test_a_table_that_cannot_be_written_leaves_the_json(self):
+        for command in ["bench", "simulate --machine 1x2 --seeds 1"]:
+            with self.subTest(command=command), tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "rows.json"
+                many = f"fib:1 fib:2 fib:3 --policy standard,lace,chase_lev --workers 1,2 --json {path}"
+                finished = command_line.run("sh", "-c", f'stdbuf -o0 "$0" {command} {many} >/dev/full', PROGRAM)
+                self.assertEqual(finished.returncode, 1)
+                self.assertIn("fib", path.read_text())
+
     def test_errors_that_cannot_be_told_keep_their_exit_status(self):
         for closing in ["2>&-", "2>/dev/full"]:
             for arguments, status in [("bench nope", 2), ("bench fib:12 >/dev/full", 1)]:

@@ -1,5 +1,6 @@
 #include "output_file.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -24,6 +25,8 @@ class output_file_test : public testing::Test {
   }
 
   std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_.location()), {}); }
+
+  void TearDown() override { unsetenv("TMPDIR"); }
 
   const tests::temporary_folder folder_;
 };
@@ -58,7 +61,22 @@ TEST_F(output_file_test, refuses_a_folder_a_missing_folder_and_no_name) {
   EXPECT_THROW(output_file(""), std::invalid_argument);
 }
 
-TEST_F(output_file_test, reports_a_device_that_is_full) {
+TEST_F(output_file_test, saves_elsewhere_what_it_cannot_write) {
+  setenv("TMPDIR", folder_.location().c_str(), 1);
+  fs::create_directory(path("folder"));
+  const output_file removed(path("folder/result.json"));
+  fs::remove(path("folder"));
+  for (const output_file& each : {removed, output_file("/dev/full")}) {
+    EXPECT_THROW(each.write("new"), std::runtime_error);
+    ASSERT_EQ(files(), 1);
+    const fs::path saved = fs::directory_iterator(folder_.location())->path();
+    EXPECT_EQ(content(saved.string()), "new");
+    fs::remove(saved);
+  }
+}
+
+TEST_F(output_file_test, reports_that_nothing_can_be_written_anywhere) {
+  setenv("TMPDIR", path("missing").c_str(), 1);
   const output_file full("/dev/full");
   EXPECT_THROW(full.write("new"), std::runtime_error);
 }

@@ -72,6 +72,19 @@ class Reproduce(unittest.TestCase):
         self.assertGreater(len(claims), 10)
         self.assertTrue(all(line.startswith("PASS") for line in claims))
 
+    def test_what_cannot_be_written_is_saved_and_the_rest_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
+            out = Path(folder)
+            (out / "lazy-table2.json").symlink_to("/dev/full")
+            finished = run(QUICK, "lazy/section9-4", "--out", out, TMPDIR=temporary)
+            self.assertEqual(finished.returncode, 1)
+            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+            [saved] = Path(temporary).iterdir()
+            self.assertIn(f"'{saved}'", finished.stderr)
+            self.assertIn("claims", json.loads(saved.read_text()))
+            for written in ["lazy-table2.txt", "lazy-section9-4.txt", "lazy-section9-4.json"]:
+                self.assertTrue((out / written).is_file(), written)
+
     def test_the_environment_does_not_matter(self):
         expected = run(QUICK).stdout
         for name, value in [("FILCH_LOOP", "simple"), ("FILCH_JOIN", "random"), ("FILCH_POLICY", "no such policy")]:

@@ -152,12 +152,13 @@ int run_reproduce(const CLI::App& app) {
     result.claims = judge(result.what, factors, result.points);
     is_right = std::ranges::all_of(result.claims, &judged_claim::holds) && is_right;
     const std::string text = to_text(result);
-    fmt::print("{}{}", i == 0 ? "" : "\n", text);
-    std::fflush(stdout);  // the next one may take long
     if (!files.empty()) {
-      files[i].text.write(text);
-      files[i].json.write(to_json(result));
+      is_right = files[i].text.try_write(text) && is_right;
+      is_right = files[i].json.try_write(to_json(result)) && is_right;
     }
+    // What cannot be printed is an error when all are done.
+    std::fputs(((i == 0 ? "" : "\n") + text).c_str(), stdout);
+    std::fflush(stdout);  // the next one may take long
   }
   return is_right ? exit_success : exit_failure;
 }

@@ -16,6 +16,7 @@
 #include <filch/topology.hpp>
 
 #include "data_folder.hpp"
+#include "error_line.hpp"
 #include "filch_options.hpp"
 #include "map_picture.hpp"
 #include "option_value.hpp"
@@ -104,22 +105,23 @@ class map_request {
     const drawing can_draw(1, 1);
   }
 
-  /// Runs the workload once more under each configuration, with the first seed.
-  void draw(const simulation_request& request, const workload_choice& choice) const {
+  /// Runs the workload once more under each configuration, with the first seed. False: an error was printed.
+  bool draw(const simulation_request& request, const workload_choice& choice) const {
     const std::unique_ptr<bench::instance> instance = choice.make();
     instance->record_map();
     std::vector<captioned_map> maps;
     for (const configuration& config : request.configurations) {
       const run_outcome outcome = run_simulated(request.machine, request.first_seed, config, *instance);
       if (outcome.error.front() != '\0') {
-        throw std::runtime_error(fmt::format("{}: {}", choice.label(), outcome.error.data()));
+        print_error(fmt::format("{}: {}", choice.label(), outcome.error.data()));
+        return false;
       }
       maps.push_back({describe(config), config.workers, instance->recorded_map()});
     }
     const std::unique_ptr<drawing> picture =
         draw_maps(fmt::format("{} on {}", choice.label(), request.machine.name), maps);
-    if (svg_) svg_->write(picture->to_svg());
-    if (png_) png_->write(picture->to_png());
+    const bool is_drawn = !svg_ || svg_->try_write(picture->to_svg());
+    return (!png_ || png_->try_write(picture->to_png())) && is_drawn;
   }
 
  private:
@@ -207,11 +209,9 @@ int run_simulate(const CLI::App& app) {
   }
 
   const topology machine = topology_of(request.machine);
+  if (json) is_right = json->try_write(to_json(machine, rows)) && is_right;
+  if (map) is_right = map->draw(request, choices.front()) && is_right;
   fmt::print(json && json->is_stdout() ? stderr : stdout, "{}", to_table(machine, rows));
-  if (json) {
-    json->write(to_json(machine, rows));
-  }
-  if (map) map->draw(request, choices.front());
   return is_right ? exit_success : exit_failure;
 }
 

@@ -196,10 +196,8 @@ int run_bench(const CLI::App& app) {
   if (places && places->place() != 0) return is_right ? exit_success : exit_failure;
 
   const topology machine = discover_topology();
+  if (json) is_right = json->try_write(to_json(machine, rows)) && is_right;
   fmt::print(json && json->is_stdout() ? stderr : stdout, "{}", to_table(machine, rows));
-  if (json) {
-    json->write(to_json(machine, rows));
-  }
   return is_right ? exit_success : exit_failure;
 }
 

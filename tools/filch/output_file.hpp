@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace filch::cli {
 
@@ -15,10 +16,15 @@ class output_file {
 
   bool is_stdout() const { return path_ == "-"; }
 
-  /// Throws std::runtime_error when writing fails; a file that existed is then unchanged.
+  /// Throws std::runtime_error when writing fails: a file that existed is then unchanged, and the content is saved in
+  /// the folder of temporary files, under a name that the message tells.
   void write(std::string_view content) const;
+  /// As write, for those who have more to do: prints the message, and returns false, when writing fails.
+  bool try_write(std::string_view content) const;
 
  private:
+  std::error_code replace(std::string_view content) const;
+
   std::filesystem::path path_;
   std::filesystem::path temporary_;  ///< beside `path_`; empty when that is no regular file and is written directly
 };

@@ -89,7 +89,7 @@ int run(int argc, const char* const* argv, const program& what) {
     return fail(exit_misuse, "no command given; 'filch --help' shows what there is");
   }
   const int status = chosen->run();
-  if (std::fflush(stdout) != 0) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw std::runtime_error("cannot write to standard output");
   }
   return status;
