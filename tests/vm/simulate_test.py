@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -355,6 +356,64 @@ class Simulate(unittest.TestCase):
             self.assertEqual((finished.returncode, finished.stderr), (0, ""))
             self.assertIn(f"filch {command}", finished.stdout)
             self.assertIn("Example", finished.stdout)
+
+    def test_one_place_needs_no_network(self):
+        for communication in ["shared", "dedicated"]:
+            on = ["--machine", "2x2", "--seeds", "1", "--workers", "2", "--places-communication", communication]
+            [row] = rows(f"uts_places:{SMALL_TREE.removeprefix('uts:')}", *on)
+            self.assertEqual((row["places"], row["workers"]), (1, 2))
+
+
+class Examples(unittest.TestCase):
+    """Those of --help: what takes long is simulated smaller, or refused for its file only, which is found out last."""
+
+    SMALL = {
+        "fib": "fib:5", "uts": SMALL_TREE, "uts_places": SMALL_TREE.replace("uts", "uts_places"), "nqueens": "nqueens:5",
+        "nqueens_loop": "nqueens_loop:5", "matmul": "matmul:64", "cilksort": "cilksort:1000", "sph": "sph:2d/100",
+    }  # fmt: skip
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        (Path(self.folder.name) / "machines").symlink_to(MACHINES)
+        (Path(self.folder.name) / "PATH").write_text("0 1\n")
+
+    def examples(self, command):
+        """Without remarks, which are behind several spaces."""
+        lines = run(command, "--help").stdout.splitlines()
+        found = [re.split(" {2,}", line.strip())[0].split() for line in lines if line.startswith("  filch ")]
+        self.assertNotEqual(found, [])
+        return [words[1:] for words in found]
+
+    def run_example(self, words):
+        return subprocess.run([PROGRAM, *words], cwd=self.folder.name, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "FILCH_WORKERS": ""}, check=False)  # fmt: skip
+
+    def test_simulations_run(self):
+        for words in [*self.examples("simulate"), self.examples("calibrate")[1]]:
+            with self.subTest(words=words):
+                small = [self.SMALL.get(word.partition(":")[0], word) for word in words]
+                finished = self.run_example([*small, *([] if "--seeds" in words else ["--seeds", "1"])])
+                if "without drawing" in finished.stderr:
+                    continue
+                self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+
+    def test_what_takes_long_is_understood(self):
+        for command, option in [("bench", "--json"), ("reproduce", "--out"), ("calibrate", "--out")]:
+            for words in self.examples(command):
+                if words[0] != command:
+                    continue
+                with self.subTest(words=words):
+                    at = words.index(option) if option in words else len(words)
+                    finished = self.run_example([*words[:at], option, "PATH/below", *words[at + 2 :]])
+                    self.assertEqual((finished.returncode, finished.stdout), (2, ""))
+                    self.assertIn("'PATH/below", finished.stderr)
+
+    def test_what_takes_no_time_runs(self):
+        for words in [*self.examples("list"), *self.examples("topology")]:
+            with self.subTest(words=words):
+                finished = self.run_example(words)
+                self.assertEqual((finished.returncode, finished.stderr), (0, ""))
 
 
 if __name__ == "__main__":

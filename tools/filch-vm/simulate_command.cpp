@@ -52,7 +52,7 @@ Examples:
   filch simulate cilksort --machine xeon-x7550 --workers 30 --policy receiver,sender --bound
   filch simulate sph:2d/35888 --machine xeon-gold-6130 --policy lace,adws_nosteal,adws --seeds 1 --map figure1
   filch simulate nqueens_loop --machine ultrasparc-t2 --policy lazy_breadth,lazy_depth,lazy_depth2 --workers 8,64
-  filch simulate uts_places --machine 2x12 --places 1 --workers 23 --places-communication dedicated
+  filch simulate uts_places --machine edison --places 1,16 --workers 23 --places-communication dedicated
 )";
 
 simulation_request read_request(const CLI::App& app) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <filch/places.hpp>
 #include <filch/vm/places.hpp>
 
 namespace filch::cli {
@@ -18,12 +19,11 @@ void require_nodes(const vm::machine_description& machine, int nodes) {
 double run_at_nodes(const vm::machine_description& machine, std::uint64_t seed, int threads, int nodes,
                     const places::options& chosen, const std::function<void()>& main) {
   vm::simulation simulated(machine, seed, threads, nodes);
-  simulated.run([&] {
-    vm::run_place(chosen, [&] {
-      main();
-      return 0;
-    });
-  });
+  const std::function<int()> here = [&] {
+    main();
+    return 0;
+  };
+  simulated.run([&] { machine.network ? vm::run_place(chosen, here) : places::run_alone(chosen, here); });
   return simulated.charged_ns();
 }
 
