@@ -288,9 +288,9 @@ TEST(machine_file, bad_json_is_located) {
 
 TEST(machine_file, a_missing_key_is_named) {
   EXPECT_THAT(complaint_without("/lines", "hit_ns"),
-              EndsWith("': lines.hit_ns is missing; give nanoseconds, a number from 0 on"));
+              EndsWith("': lines.hit_ns is missing; give nanoseconds, a number from 0 to 1e9"));
   EXPECT_THAT(complaint_without("/lines/store_shared", "other_socket_ns"),
-              EndsWith("': lines.store_shared.other_socket_ns is missing; give nanoseconds, a number from 0 on"));
+              EndsWith("': lines.store_shared.other_socket_ns is missing; give nanoseconds, a number from 0 to 1e9"));
   EXPECT_THAT(complaint_without("", "work"), EndsWith("': work is missing; give an object, {...}"));
   EXPECT_THAT(complaint_without("", "calibrated"), EndsWith("': calibrated is missing; give true or false"));
   EXPECT_THAT(complaint_without("/shape", "sockets"),
@@ -330,9 +330,13 @@ TEST(machine_file, every_key_but_about_sources_and_network_is_needed) {
 
 TEST(machine_file, an_impossible_figure_is_named) {
   EXPECT_THAT(complaint_about_value("/memory/remote_ns", -3),
-              EndsWith("': memory.remote_ns is -3; give nanoseconds, a number from 0 on"));
+              EndsWith("': memory.remote_ns is -3; give nanoseconds, a number from 0 to 1e9"));
   EXPECT_THAT(complaint_about_value("/lines/load_owned/same_socket_ns", "fast"),
-              EndsWith("': lines.load_owned.same_socket_ns is \"fast\"; give nanoseconds, a number from 0 on"));
+              EndsWith("': lines.load_owned.same_socket_ns is \"fast\"; give nanoseconds, a number from 0 to 1e9"));
+  EXPECT_THAT(complaint_about_value("/work/fib_call_ns", 1e300),
+              EndsWith("': work.fib_call_ns is 1e+300; give nanoseconds, a number from 0 to 1e9"));
+  EXPECT_EQ(complaint_about_value("/system/park_ns", 1e9), "no complaint");
+  EXPECT_THAT(complaint_about_value("/system/park_ns", 1.1e9), HasSubstr("system.park_ns is 1100000000.0; give"));
   EXPECT_THAT(complaint_about_value("/lines/load_owned", 5),
               EndsWith("': lines.load_owned is 5; give an object, {...}"));
   EXPECT_THAT(complaint_about_value("/work/uts_node_ns", nullptr), HasSubstr("work.uts_node_ns is null; give"));
@@ -357,7 +361,7 @@ TEST(machine_file, an_impossible_figure_is_named) {
   json network = json::parse(std::ifstream(machines / "edison.json"));
   network["network"]["jitter"] = -0.5;
   EXPECT_THAT(complaint_about_text(network.dump()),
-              EndsWith("': network.jitter is -0.5; give a share, a number from 0 on"));
+              EndsWith("': network.jitter is -0.5; give a share, a number from 0 to 1000"));
   EXPECT_THAT(complaint_about_value("/about", "a text"), EndsWith("': about is \"a text\"; give an object, {...}"));
   EXPECT_THAT(complaint_about_value("/data/numa", std::string(1000, 'n')), HasSubstr("nnn...; give"));
 }

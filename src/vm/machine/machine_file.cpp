@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -66,8 +65,7 @@ class group {
   [[nodiscard]] group subgroup(const std::string& key) { return {file_, full(key), value_of(key, "an object, {...}")}; }
 
   /// A number from `low` to `high`.
-  [[nodiscard]] double number(const std::string& key, const std::string& wanted, double low = 0,
-                              double high = std::numeric_limits<double>::max()) {
+  [[nodiscard]] double number(const std::string& key, const std::string& wanted, double low, double high) {
     const json& value = value_of(key, wanted);
     // JSON has neither infinities nor NaN, so the comparisons are enough.
     const bool fits = value.is_number() && value.get<double>() >= low && value.get<double>() <= high;
@@ -75,7 +73,10 @@ class group {
     return value.get<double>();
   }
 
-  [[nodiscard]] double nanoseconds(const std::string& key) { return number(key, "nanoseconds, a number from 0 on"); }
+  /// A second is more than anything takes, and of many of them virtual time does not overflow.
+  [[nodiscard]] double nanoseconds(const std::string& key) {
+    return number(key, "nanoseconds, a number from 0 to 1e9", 0, 1e9);
+  }
 
   [[nodiscard]] by_distance distances(const std::string& key) {
     group figures = subgroup(key);
@@ -243,7 +244,7 @@ network_costs read_network(group network) {
                            .read_ns = network.nanoseconds("read_ns"),
                            .atomic_ns = network.nanoseconds("atomic_ns"),
                            .poll_ns = network.nanoseconds("poll_ns"),
-                           .jitter = network.number("jitter", "a share, a number from 0 on")};
+                           .jitter = network.number("jitter", "a share, a number from 0 to 1000", 0, 1000)};
   network.finish();
   return read;
 }
