@@ -39,10 +39,10 @@ void write_profile() noexcept {
   try {
     // Threads may have had roots at the same time.
     const std::int64_t outside_ns = std::max<std::int64_t>(0, platform::now_ns() - of.begin_ns - of.in_roots_ns);
-    write_profile_page(name_of_file(of.path), {.program = program_invocation_short_name,
-                                               .workers = platform::usable_workers(),
-                                               .outside_ns = outside_ns,
-                                               .work = of.all});
+    write_profile_page(of.path, {.program = program_invocation_short_name,
+                                 .workers = platform::usable_workers(),
+                                 .outside_ns = outside_ns,
+                                 .work = of.all});
   } catch (const std::exception& error) {
     static_cast<void>(std::fprintf(stderr, "%s\n", error.what()));
   }
@@ -57,8 +57,7 @@ process_profile::process_profile() : is_wanted_(is_asked_for()) {
   profile_of_process& of = whole_profile();
   const std::lock_guard lock(of.mutex);
   if (!of.path.empty()) return;
-  require_writable(name_of_file(recording_path(variable)), variable);
-  of.path = recording_path(variable);
+  of.path = writable_path(name_of_file(recording_path(variable)), variable);
   of.begin_ns = platform::now_ns();
   write_at_exit([] { write_profile(); });
 }

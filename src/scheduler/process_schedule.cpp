@@ -36,6 +36,7 @@ struct whole_schedule {
   platform::mutex mutex;
   bool is_open = false;
   int schedulers = 0;  ///< made so far
+  std::string path;    ///< of what is recorded
   std::map<call, recorded_call> parts;
 };
 
@@ -46,10 +47,9 @@ whole_schedule& schedule_of_process() {
 
 void write_schedule() noexcept {
   if (recording_path(record_variable) == nullptr) return;
-  const std::string path = name_of_file(recording_path(record_variable));
   whole_schedule& all = schedule_of_process();
   const std::lock_guard lock(all.mutex);
-  std::ofstream out(path);
+  std::ofstream out(all.path);
   out << first_word << '\n';
   for (const auto& [of, each] : all.parts) {
     out << of.first << ' ' << of.second << ' ' << each.workers << ' ' << each.tasks.size() << '\n';
@@ -57,8 +57,8 @@ void write_schedule() noexcept {
   }
   out << last_word << '\n';
   if (!out.flush()) {
-    static_cast<void>(
-        std::fprintf(stderr, "filch: the schedule '%s' cannot be written: %s\n", path.c_str(), std::strerror(errno)));
+    static_cast<void>(std::fprintf(stderr, "filch: the schedule '%s' cannot be written: %s\n", all.path.c_str(),
+                                   std::strerror(errno)));
   }
 }
 
@@ -101,7 +101,7 @@ void open_schedule(whole_schedule& all) {
     if (from != nullptr) {
       read_schedule(all, name_of_file(from));
     } else {
-      require_writable(name_of_file(to), record_variable);
+      all.path = writable_path(name_of_file(to), record_variable);
       write_at_exit([] { write_schedule(); });
     }
   } catch (const std::exception&) {

@@ -12,8 +12,7 @@
 
 namespace filch {
 
-trace::trace(scheduler& of, std::string file) : of_(&of), file_(std::move(file)) {
-  detail::require_writable(file_, "the trace");
+trace::trace(scheduler& of, std::string file) : of_(&of), file_(detail::writable_path(std::move(file), "the trace")) {
   of.core().begin_recording();
 }
 

@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 
 #include "platform/process.hpp"
 #include "platform/thread.hpp"
@@ -126,11 +128,12 @@ std::string json_string(std::string_view text) {
   return all + '"';
 }
 
-void require_writable(const std::string& path, const std::string& where) {
+std::string writable_path(std::string path, const std::string& where) {
   if (const file f{std::fopen(path.c_str(), "ae")}; f == nullptr) {
     throw std::invalid_argument("filch: " + where + " '" + path + "' cannot be written: " + reason() +
                                 "; name a file in a folder that is there");
   }
+  return std::filesystem::absolute(std::move(path)).string();
 }
 
 void write_trace(const std::string& path, const std::vector<recorded_team>& all) {
@@ -180,7 +183,7 @@ void write_recording() noexcept {
   try {
     std::vector<recorded_team> teams = all.ended;
     for (const scheduler_core* const each : all.running) teams.push_back(each->recorded());
-    write_trace(name_of_file(all.path), teams);
+    write_trace(all.path, teams);
   } catch (const std::exception& error) {
     static_cast<void>(std::fprintf(stderr, "%s\n", error.what()));
   }
@@ -194,8 +197,7 @@ process_trace::process_trace(scheduler_core& of) : of_(of), is_wanted_(recording
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
   if (all.path.empty()) {
-    require_writable(name_of_file(path), "FILCH_TRACE");
-    all.path = path;
+    all.path = writable_path(name_of_file(path), "FILCH_TRACE");
     write_at_exit([] { write_recording(); });
   }
   all.running.push_back(&of);

@@ -38,8 +38,9 @@ std::string name_of_file(std::string path);
 void write_at_exit(void (*write)());
 /// As a text of JSON.
 std::string json_string(std::string_view text);
-/// Throws std::invalid_argument, with `where` the path was said, when the file cannot be written.
-void require_writable(const std::string& path, const std::string& where);
+/// The path as it is called from every folder: the program may go to another one before it writes the file. Throws
+/// std::invalid_argument, with `where` the path was said, when the file cannot be written.
+std::string writable_path(std::string path, const std::string& where);
 /// Throws std::runtime_error when it cannot be written.
 void write_trace(const std::string& path, const std::vector<recorded_team>& all);
 
@@ -47,7 +48,7 @@ void write_trace(const std::string& path, const std::vector<recorded_team>& all)
 /// exits. If that is not set, nothing happens: schedulers share nothing by it.
 class process_trace {
  public:
-  /// Throws as require_writable.
+  /// Throws as writable_path.
   explicit process_trace(scheduler_core& of);
   process_trace(const process_trace&) = delete;
   process_trace& operator=(const process_trace&) = delete;

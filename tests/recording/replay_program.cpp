@@ -2,6 +2,7 @@
 //
 //     filch_replay_program [WORKERS]
 //     filch_replay_program WORKERS locked     how a loop runs while a worker holds a lock across a join
+//     filch_replay_program WORKERS leaves     goes to another folder before it ends
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -11,6 +12,8 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 #include <filch/filch.hpp>
 
@@ -112,4 +115,6 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3; ++i) pool.run([] { program().run(); });
   filch::scheduler other({.workers = 2, .policy = "receiver"});
   other.run([] { program().run(); });
+  const bool leaves = argc > 2 && std::string_view(argv[2]) == "leaves";
+  return leaves && chdir("/") != 0 ? 1 : 0;
 }

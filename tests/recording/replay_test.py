@@ -46,6 +46,12 @@ def main() -> None:
         locked = run(*program, "3", "locked", FILCH_RECORD=str(Path(folder) / "locked"))
         expect((locked.stdout, locked.stderr) == ("0\n", ""), f"no waiter runs parts of a loop: {locked.stdout}{locked.stderr}")
 
+        for variable in ("FILCH_RECORD", "FILCH_TRACE", "FILCH_PROFILE"):
+            left = subprocess.run([*program, "2", "leaves"], cwd=folder, env={**os.environ, variable: variable},
+                                  capture_output=True, text=True, check=False)
+            expect((left.returncode, left.stderr) == (0, ""), f"it goes to another folder: {left.stderr}")
+            expect((Path(folder) / variable).stat().st_size > 0, f"{variable} is a file of the folder it was named in")
+
         def check_refused(expected: str, *arguments: str, **variables: str) -> None:
             refused = run(*program, *arguments, **variables)
             expect(refused.returncode != 0 and expected in refused.stderr, f"'{expected}' is said: {refused.stderr}")
