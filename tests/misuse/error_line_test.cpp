@@ -52,6 +52,11 @@ TEST(error_line, of_too_little_memory_says_what_helps) {
   EXPECT_EQ(error, "filch: there is not enough memory for what was asked; give a smaller size\n");
 }
 
+TEST(error_line, has_the_name_of_the_program_nowhere_else) {
+  EXPECT_EQ(message_of(std::runtime_error("filch: no")), "no");
+  EXPECT_EQ(message_of(std::runtime_error("no filch: ")), "no filch: ");
+}
+
 TEST(error_line, tells_misuse_from_failure) {
   std::string error;
   EXPECT_EQ(status_of_throwing([] { throw std::invalid_argument("a\nb"); }, error), exit_misuse);

@@ -68,6 +68,10 @@ class Misuse(command_line.MisuseTest):
             machine["lines"]["hit_ns"] = -1
             path.write_text(json.dumps(machine), encoding="ascii")
             self.simulate(["--machine", path], "hit_ns", "-1")
+            machine["lines"]["hit_ns"] = 1
+            del machine["work"]["fib_call_ns"], machine["work"]["tsp_step_ns"]
+            path.write_text(json.dumps(machine), encoding="ascii")
+            self.simulate(["--machine", path], "'bad'", "no price fib_call_ns, tsp_step_ns; add", '"work"')
 
     def test_workers(self):
         for count in ["0", "-1", "two", "1.5", ""]:

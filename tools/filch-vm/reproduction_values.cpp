@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "counters.hpp"
-#include "data_folder.hpp"
 #include "error_line.hpp"
+#include "machine_choice.hpp"
 #include "native_rows.hpp"
 #include "option_value.hpp"
 #include "places_counters.hpp"
@@ -139,7 +139,7 @@ bool run_group(const reproduction& what, const planned_runs& runs, simulation_re
   if (runs.is_native()) {
     return run_natively(what, runs, points);
   }
-  request.machine = vm::load_machine(runs.machine, machine_folder());
+  request.machine = choose_machine(runs.machine);
   request.machine.data.numa = runs.numa.value_or(request.machine.data.numa);
   request.serial_numa = runs.serial_numa;
   request.seeds = runs.seeds;

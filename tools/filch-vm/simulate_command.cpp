@@ -15,9 +15,9 @@
 
 #include <filch/topology.hpp>
 
-#include "data_folder.hpp"
 #include "error_line.hpp"
 #include "filch_options.hpp"
+#include "machine_choice.hpp"
 #include "map_picture.hpp"
 #include "option_value.hpp"
 #include "output_file.hpp"
@@ -62,7 +62,7 @@ simulation_request read_request(const CLI::App& app) {
     throw std::invalid_argument(
         "--machine is missing; give a name such as opteron-6168, a shape such as 4x12, or a file");
   }
-  request.machine = vm::load_machine(*machine, machine_folder());
+  request.machine = choose_machine(*machine);
   if (const auto numa = value_of(app, "--numa")) {
     request.machine.data.numa = numa_of("--numa", *numa);
   }

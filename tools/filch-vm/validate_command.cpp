@@ -12,9 +12,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "data_folder.hpp"
 #include "error_line.hpp"
 #include "estimate.hpp"
+#include "machine_choice.hpp"
 #include "native_bench.hpp"
 #include "option_value.hpp"
 #include "process_pool.hpp"
@@ -83,8 +83,7 @@ void warn_of_another_machine(const vm::machine_description& machine, const nlohm
 }
 
 int run_validate(const CLI::App& app) {
-  const vm::machine_description machine =
-      vm::load_machine(value_of(app, "--machine").value_or("local"), machine_folder());
+  const vm::machine_description machine = choose_machine(value_of(app, "--machine").value_or("local"));
   if (machine.hardware_threads() < worker_counts_compared.back()) {
     throw std::invalid_argument(
         fmt::format("machine '{}' has one core; the comparison is of one and of two workers", machine.name));
