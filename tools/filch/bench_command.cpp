@@ -37,8 +37,9 @@ constexpr int most_rounds = 100'000;
 constexpr auto examples =
     R"(Every run is verified; a wrong result makes the exit status 1. Times are medians; ratios are medians of pairs with
 a serial run close by, with their 95 % interval. FILCH_WORKERS, FILCH_POLICY, FILCH_JOIN, FILCH_LOOP,
-FILCH_DEAL_INTERVAL_NS, FILCH_INTERRUPT_AFTER_NS, FILCH_INTERRUPT_EVERY_NS, FILCH_PINNING, FILCH_PLACES_POLICY,
-FILCH_PLACES_COMMUNICATION and FILCH_PLACES_SHIPMENT hold where an option is left out.
+FILCH_DEAL_INTERVAL_NS, FILCH_LEVEL_ATTEMPTS, FILCH_SPIN_NS, FILCH_INTERRUPT_AFTER_NS, FILCH_INTERRUPT_EVERY_NS,
+FILCH_PINNING, FILCH_PLACES_POLICY, FILCH_PLACES_COMMUNICATION and FILCH_PLACES_SHIPMENT hold where an option is left
+out.
 
 Workloads of places (uts_places, nqueens_places, stencil_places) run at one place, or at those that mpirun starts. Times
 are those of the slowest place, and are compared with no serial run. --policy, --join, --loop and --workers are those of
