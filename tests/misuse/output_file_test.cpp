@@ -55,10 +55,11 @@ TEST_F(output_file_test, writes_through_a_link) {
   EXPECT_TRUE(fs::is_symlink(path("link")));
 }
 
-TEST_F(output_file_test, refuses_a_folder_a_missing_folder_and_no_name) {
+TEST_F(output_file_test, refuses_a_folder_a_missing_folder_and_bad_names) {
   EXPECT_THROW(output_file(folder_.location().string()), std::invalid_argument);
   EXPECT_THROW(output_file(path("missing/result")), std::invalid_argument);
   EXPECT_THROW(output_file(""), std::invalid_argument);
+  EXPECT_THROW(output_file(path(std::string(300, 'x'))), std::invalid_argument);
 }
 
 TEST_F(output_file_test, saves_elsewhere_what_it_cannot_write) {

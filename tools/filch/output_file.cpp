@@ -57,15 +57,17 @@ output_file::output_file(const std::string& path) : path_(path) {
   if (is_stdout()) {
     return;
   }
-  if (path.empty() || fs::is_directory(path_)) {
+  std::error_code error;  // what it is about is found out below, when the file is opened
+  const fs::file_status status = fs::status(path_, error);
+  if (path.empty() || fs::is_directory(status)) {
     refuse(path_, path.empty() ? "the name is empty" : "it is a directory");
   }
-  if (fs::exists(path_)) {
+  if (fs::exists(status)) {
     path_ = fs::canonical(path_);  // renaming onto a link would replace the link
     if (access(path_.c_str(), W_OK) != 0) {
       refuse(path_, last_error());
     }
-    if (!fs::is_regular_file(path_)) {
+    if (!fs::is_regular_file(status)) {
       return;
     }
   }
