@@ -104,7 +104,8 @@ class Misuse(command_line.MisuseTest):
         for bad in ["0", "-1", "x", "", "1.5", "9999999999"]:
             self.check(["bench", "fib:5", "--policy", "sender", "--delta", bad], "--delta", f"'{bad}'")
         self.check(["bench", "fib:5", "--policy", "lace,receiver", "--delta", "5"], "--delta '5'", "use policy sender")
-        self.check(["bench", "fib:5", "--delta", "5"], "deal_interval_ns '5'", "'standard'", "use policy sender")
+        self.check(["bench", "fib:5", "--delta", "5"], "--delta '5'", "'standard'", "use policy sender")
+        self.check(["bench", "fib:5", "--delta", "5"], "--delta '5'", "'lace'", FILCH_POLICY="lace")
         for option in ["--interrupt-after", "--interrupt-every"]:
             for bad in ["-1", "x", "", "1.5", "9999999999"]:
                 self.check(["bench", "fib:5", "--policy", "sender", option, bad], option, f"'{bad}'")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <iterator>
 #include <stdexcept>
 
@@ -101,6 +102,12 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
   return names;
 }
 
+// That the library decides for, where none is named.
+std::string policy_otherwise() {
+  const char* const value = std::getenv("FILCH_POLICY");
+  return value == nullptr || *value == '\0' ? std::string{combinations().front().policy} : value;
+}
+
 /// A number for those policies that it means something to; so they can be compared with others.
 class number_option {
  public:
@@ -112,9 +119,11 @@ class number_option {
       return;
     }
     number_ = parse_integer(option, *text, least, most);
-    if (std::ranges::none_of(policies, [&](const std::string& policy) { return may_use(name, policy); })) {
+    std::vector<std::string> named = policies;
+    std::ranges::replace(named, std::string{}, policy_otherwise());
+    if (std::ranges::none_of(named, [&](const std::string& policy) { return may_use(name, policy); })) {
       throw std::invalid_argument(fmt::format("{} '{}' does not go with policy '{}'; use policy {}", option, *text,
-                                              fmt::join(policies, ","), policies_with(name)));
+                                              fmt::join(named, ","), policies_with(name)));
     }
   }
   [[nodiscard]] std::optional<int> of(const std::string& policy) const {
