@@ -39,6 +39,14 @@ class Misuse(command_line.MisuseTest):
             for value in ("0", "-1", "x"):
                 self.refused(option, value, names=[option, value])
 
+        for value in ("nan", "inf"):
+            self.refused("--seconds", value, names=["--seconds", value])
+        for value in ("-1", "x"):
+            self.refused("--seed", value, names=["--seed", value])
+
+    def test_tag_without_mutations(self):
+        self.refused("start_stop", "--tag", "SD3", names=["--tag", "--mutations"])
+
     def test_unknown_option(self):
         self.refused("--quick", names=["--quick"])
 

@@ -9,6 +9,7 @@
 // Exit status: 0 nothing found, 1 a failure, 2 a command line that makes no sense.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -132,6 +133,11 @@ int repeat_all(const scenario_list& chosen, const std::string& seed) {
   return failures == 0 ? 0 : 1;
 }
 
+// For CLI11, "nan" is in every range.
+std::string finite(const std::string& text) {
+  return std::isfinite(std::strtod(text.c_str(), nullptr)) ? "" : "Value " + text + " is no number of seconds";
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Looks for choices under which a protocol of the scheduler fails."};
   std::vector<std::string> names;
@@ -144,13 +150,14 @@ int run(int argc, char** argv) {
   app.add_option("SCENARIO", names, "which scenarios; all when none is named");
   app.add_option("--family", family_name, "only the scenarios of one file, FAMILY_scenarios.cpp");
   app.add_option("--strategy", how.strategies, "random, pct, exhaustive; several are tried in turn")->delimiter(',');
-  app.add_option("--seconds", how.seconds, "for each scenario and strategy")->check(CLI::PositiveNumber);
+  app.add_option("--seconds", how.seconds, "for each scenario and strategy")->check(CLI::PositiveNumber)->check(finite);
   app.add_option("--runs", how.most_runs, "at most, for each scenario and strategy")->check(CLI::PositiveNumber);
-  app.add_option("--seed", how.seed, "of the first run");
+  app.add_option("--seed", how.seed, "of the first run")->check(CLI::NonNegativeNumber);
   app.add_flag("--twice", how.twice, "make every run twice and compare the two");
   app.add_flag("--list", list, "show the scenarios");
-  app.add_option("--mutations", table, "weaken every memory order, one at a time, and write a table of who noticed");
-  app.add_option("--tag", tags, "with --mutations: only these")->delimiter(',');
+  CLI::Option* const mutations = app.add_option(
+      "--mutations", table, "weaken every memory order, one at a time, and write a table of who noticed");
+  app.add_option("--tag", tags, "with --mutations: only these")->delimiter(',')->needs(mutations);
   std::string table_to_check;
   app.add_option("--check-mutations", table_to_check, "see whether a table has a row for every memory order");
   app.add_option("--plant", plant, "damage the program in a known way: " + planted_names());
