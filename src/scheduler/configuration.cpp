@@ -201,6 +201,9 @@ options of_the_program(const options& asked_for, std::string_view policy) {
 
 configuration configure(const options& asked_for) {
   options chosen = asked_for;
+  if (process_profile::is_asked_for() && process_schedule::is_asked_for()) {
+    reject("FILCH_PROFILE is set beside FILCH_RECORD or FILCH_REPLAY; profile the program, or record or replay it");
+  }
   if (process_profile::is_asked_for()) {
     // Profiles are of the program in its own order, whatever it asks for.
     chosen = of_the_program(asked_for, "serial");

@@ -61,6 +61,8 @@ def main() -> None:
         check_refused(f"FILCH_REPLAY '{program[-1]}' is no schedule; name a file", FILCH_REPLAY=program[-1])
         check_refused("FILCH_RECORD '/nowhere/at/all' cannot be written", FILCH_RECORD="/nowhere/at/all")
         check_refused("are both set", FILCH_RECORD=schedule, FILCH_REPLAY=schedule)
+        for variable in ("FILCH_RECORD", "FILCH_REPLAY"):
+            check_refused("FILCH_PROFILE is set beside", FILCH_PROFILE=schedule, **{variable: schedule})
         damaged = Path(folder) / "damaged"
         damaged.write_text("filch-schedule-2\n0 0 4 1\n7 4\n")
         check_refused(f"FILCH_REPLAY '{damaged}' names a worker that is not there; name a file", FILCH_REPLAY=str(damaged))
