@@ -243,7 +243,8 @@ void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t
     done_.graph.push_back(graph_token::loop_end);
     ++constructs_;
   }
-  if (high - from > 1) end.forks += static_cast<std::uint32_t>(std::bit_width(high - from - 1));  // halved until there is one
+  if (high - from > 1)
+    end.forks += static_cast<std::uint32_t>(std::bit_width(high - from - 1));  // halved until there is one
   now_.meet(end);
   profiled_part& of_all = done_.loops[whole.code.name];
   ++of_all.calls;

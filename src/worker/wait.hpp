@@ -1,7 +1,7 @@
 // Waiting: the one loop in which a worker looks for something to run, and sleeps when there is nothing.
 //
-// Four things wait: a worker without work, the join of a task, the wait for the detached tasks of a group, and the
-// caller of a bag that compares counts. They differ in what they wait for, in what they may run meanwhile, and in who
+// Six things wait: a worker without work, the join of a task, the wait for the detached tasks of a group, the wait for a
+// future, the wait for what was given to another worker, and the caller of a bag that compares counts. They differ in what they wait for, in what they may run meanwhile, and in who
 // wakes them. Each is a class with these members, which the waiting worker calls in a busy section:
 //
 //   bool over()       is it over? The first question, and again after everything that has happened
