@@ -265,7 +265,7 @@ void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::u
   join_given_parts(w, whole);
 }
 
-void fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept {
+bool fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept {
   const busy_section here(w);
   loop_state& whole = *f.whole;
   {
@@ -276,10 +276,13 @@ void fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept {
     }
   }
   cut(whole, at);
-  // What the share has left, here and in pieces, is above.
+  // What values were combined of when that threw may be above what the share has taken back since.
+  if (f.next.load() < std::min(f.last.load(), at)) return true;
+  // What it has left, here and in pieces, is above.
   f.next.store(f.last.load());
   while (take_back_newest(w, f)) f.next.store(f.last.load());
   wait_for_pieces(w, f, nullptr);
+  return false;
 }
 
 left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {

@@ -24,8 +24,9 @@ void begin_eager(worker& w, loop_share& f, part_origin origin) noexcept;
 /// False: nothing is left.
 bool continue_loop(worker& w, loop_share& f) noexcept;
 
-/// Notes the exception in flight, which iteration `at` threw, and drops what is left of the share.
-[[gnu::cold, gnu::noinline]] void fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept;
+/// Notes the exception in flight, which iteration `at` threw, or combining values up to it, and drops what is left of the
+/// share. True: that is below, so the share goes on with it.
+[[gnu::cold, gnu::noinline]] bool fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept;
 
 /// The loop ended before its end: throws its exception, if that is why.
 [[gnu::cold, gnu::noinline]] void rethrow_from(loop_state& whole);

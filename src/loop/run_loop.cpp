@@ -211,27 +211,29 @@ void run_part(worker_core& core, loop_state& whole, std::uint64_t low, std::uint
   platform::signal_fence();
   w.loops.innermost.store(&f);
   if (!lazy) begin_eager(w, f, origin);
-  std::uint64_t at = loop_state::nowhere;  // the iteration that threw, where it is not the one before `next`
-  part.begin(low);
-  try {
-    for (bool more = true; more;) {
-      while (f.next.load() < f.last.load()) {
-        if (tuner.nests && whole.grain == 1) {
-          at = loop_state::nowhere;
-          run_each(w, f, part);
-        } else {
-          run_chunks(w, f, part, at);
+  std::uint64_t at = loop_state::nowhere;  // what threw, where it is not the iteration before `next`
+  for (bool more = true; more;) {
+    part.begin(f.next.load());
+    try {
+      while (more) {
+        while (f.next.load() < f.last.load()) {
+          if (tuner.nests && whole.grain == 1) {
+            at = loop_state::nowhere;
+            run_each(w, f, part);
+          } else {
+            run_chunks(w, f, part, at);
+          }
         }
-      }
-      const std::uint64_t end = f.next.load();
-      more = f.shared.load() && continue_loop(w, f);
-      if (!more || f.next.load() != end) {
+        const std::uint64_t end = f.next.load();
+        more = f.shared.load() && continue_loop(w, f);
+        if (more && f.next.load() == end) continue;
+        at = end - 1;
         part.end(w, end);
         part.begin(f.next.load());
       }
+    } catch (...) {
+      more = fail_loop(w, f, at != loop_state::nowhere ? at : f.next.load() - 1);
     }
-  } catch (...) {
-    fail_loop(w, f, at != loop_state::nowhere ? at : f.next.load() - 1);
   }
   w.loops.innermost.store(f.outer);
 }

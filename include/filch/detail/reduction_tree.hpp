@@ -84,8 +84,11 @@ class open_values {
   open_values(const open_values&) = delete;
   open_values& operator=(const open_values&) = delete;
 
-  /// Nothing is there: the next leaf to be added is `first`.
-  void begin(std::uint64_t first) noexcept { begin_ = first; }
+  /// The next leaf to be added is `first`. What is there, of values of which combining two has failed, is not wanted.
+  void begin(std::uint64_t first) noexcept {
+    clear();
+    begin_ = first;
+  }
 
   /// Adds the next leaf.
   template <class Combine>
