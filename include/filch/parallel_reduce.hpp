@@ -254,6 +254,9 @@ T reduce_parts(const Shape& shape, std::uint64_t grain, const T& identity, const
 template <class T, class Shape, class Value, class Combine>
 [[gnu::always_inline]] inline T reduce_items(const Shape& shape, const T& init, const Value& value,
                                              const Combine& combine, std::size_t grain, const weight_sums* hints) {
+  static_assert(std::invocable<const Value&, typename Shape::item_type>,
+                "filch: parallel_reduce(items, init, value, combine): 'value' is called with one item; for the items "
+                "themselves write {}, as in parallel_reduce(items, 0, {}, combine)");
   const std::uint64_t n = shape.size();
   if (n == 0) return init;
   using held = held_body<const Value, by_value<Value, typename Shape::item_type>>;

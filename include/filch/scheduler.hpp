@@ -101,6 +101,8 @@ class FILCH_API scheduler {
   ///         loop or pinning (the message names the value and the remedy); std::system_error when the system has no threads left,
   ///         std::bad_alloc when it has no memory. If the number of workers is not said, fewer are tried first.
   explicit scheduler(const options& chosen = {});
+  /// Of so many workers, the calling thread included; otherwise with default options.
+  explicit scheduler(int workers);
   /// Runs what was submitted and has not begun, then stops and joins all threads. Not if a task of this scheduler calls it, as
   /// exit() in a task of a static one does: then it waits for nothing, and all lasts until the process ends.
   ~scheduler();

@@ -13,6 +13,8 @@ namespace filch {
 
 scheduler::scheduler(const options& chosen) : scheduler(chosen, detail::place_hooks{}) {}
 
+scheduler::scheduler(int workers) : scheduler(options{.workers = workers}) {}
+
 scheduler::scheduler(const options& chosen, const detail::place_hooks& place) {
   detail::configuration all = detail::configure(chosen);
   // If the system refuses threads or memory for them: fewer, unless the program has said how many.

@@ -49,6 +49,14 @@ TEST(scheduler, run_returns_what_the_function_returns) {
   s.run([] {});
 }
 
+TEST(scheduler, may_be_made_of_a_number_of_workers) {
+  scheduler three(3);
+  EXPECT_EQ(three.workers(), 3);
+  EXPECT_EQ(three.run([] { return parallel_reduce(0, 100, 0); }), 4950);
+  EXPECT_THROW(scheduler(-1), std::invalid_argument);
+  EXPECT_EQ(scheduler({}).workers(), scheduler().workers());
+}
+
 TEST(scheduler, can_be_destroyed_in_a_child_process) {
   const options with_ticker{.workers = 3, .policy = "sender", .interrupt_every_ns = 500'000};
   for (const options& chosen : {options{.workers = 3}, with_ticker}) {
