@@ -111,7 +111,7 @@ filch::scheduler& worker_id::home_or_default() const {
 worker_id this_worker() noexcept {
   const detail::worker* const w = detail::worker::of_this_thread();
   if (w == nullptr) return {};
-  return {w->number, w->home->most_indices(), w->home};
+  return {w->number, w->core.chosen().workers + scheduler::most_guests, w->home};
 }
 
 namespace detail {

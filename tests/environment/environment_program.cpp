@@ -226,6 +226,7 @@ void end_in_own_task(char** /*argv*/) {
     while (keep.use_count() != 1) std::this_thread::yield();
     keep.reset();  // which would wait for this task
     use_all();
+    expect(filch::this_worker().count > 2, "a bound of indices");
   });
   pool.reset();
   last.get();
