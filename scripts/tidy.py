@@ -148,7 +148,7 @@ def clang_tidy(folder, options, sources, *more):
         file.write_text(batch_text(sources))
     call = ["clang-tidy-19", "-quiet", f"--config-file={ROOT / '.clang-tidy'}", *more, str(file), "--", *options[2:]]
     # The options are g++'s, so clang is told to pass over those that it does not know.
-    call.append("-Wno-unknown-warning-option")
+    call += ["-Wno-unknown-warning-option", "-Wno-unused-command-line-argument"]
     # In a batch names of one source may hide another's. The compiler has seen to those that hide their own.
     if len(sources) > 1:
         call.append("-Wno-shadow")
