@@ -27,7 +27,9 @@ void spare_thread::begin(worker* blocked) noexcept {
   parker_.unpark();
 }
 
-bool spare_thread::begin_again() noexcept {
+bool spare_thread::begin_again(const worker* blocked) noexcept {
+  // It may be what is blocked now, and cannot take its own place. relaxed: then the caller has written it.
+  if (blocked != nullptr && serving_.load(std::memory_order_relaxed) == blocked) return false;
   // [SP5] relaxed: it looks once more under the lock. Where it runs what the blocked worker was given it is for one worker.
   if (is_free_ || !home_.takes_back() || !released_.load(std::memory_order_relaxed)) return false;
   released_.store(false, std::memory_order_relaxed);
@@ -98,7 +100,7 @@ void spare_thread::serve() noexcept {
 spare_thread& spare_threads::begin_any(worker* blocked) {
   const auto first = all_.begin() + static_cast<std::ptrdiff_t>(stopped_);
   // Else each region of a worker that often blocks for a short time would begin a further thread that computes.
-  const auto at_work = std::find_if(first, all_.end(), [](const auto& each) { return each->begin_again(); });
+  const auto at_work = std::find_if(first, all_.end(), [&](const auto& each) { return each->begin_again(blocked); });
   if (at_work != all_.end()) return **at_work;
   const auto free = std::find_if(first, all_.end(), [](const auto& each) { return each->is_free_; });
   spare_thread* taken = free != all_.end() ? free->get() : nullptr;

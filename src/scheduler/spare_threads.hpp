@@ -28,8 +28,9 @@ class spare_thread final : public stand_in {
 
   /// In that worker's place; null: in nobody's.
   void begin(worker* blocked) noexcept;
-  /// Under the lock of all. It is spare, but in the middle of something: it goes on, in another worker's place. False: it is not.
-  [[nodiscard]] bool begin_again() noexcept;
+  /// Under the lock of all. It is spare, but in the middle of something: it goes on, in that worker's place. False: it is
+  /// not, or is that worker.
+  [[nodiscard]] bool begin_again(const worker* blocked) noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept override;
   void look() noexcept override;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -28,20 +29,6 @@ class background_help : public testing::TestWithParam<tests::configuration> {
               [&, first, half, count] { tree(leaf, first + half, count - half); });
   }
 };
-
-// The list of what a worker is in the middle of has as many entries as its stack has slots.
-TEST_P(background_help, tasks_wait_for_futures_deeper_than_the_stack_has_slots) {
-  options chosen = GetParam().options();
-  chosen.stack_bytes = 4096;
-  scheduler pool(chosen);
-  struct chain {
-    scheduler& pool;
-    int down(int n) {
-      return n == 0 ? 0 : 1 + pool.submit([this, n] { return down(n - 1); }).get();
-    }
-  } tasks{pool};
-  EXPECT_EQ(pool.run([&] { return tasks.down(300); }), 300);
-}
 
 // Whoever waits for a task around it is woken for parts of a submitted task that was claimed by who waits for that.
 TEST_P(background_help, who_waits_around_a_claimed_task_runs_parts_of_it) {
@@ -129,6 +116,37 @@ TEST_P(background_help, many_regions_do_not_begin_many_threads) {
   }
   // That of a scheduler of one worker, and that in the place of the blocked one.
   EXPECT_LE(spares, 2);
+}
+
+// Nor does it take its own place when that task blocks.
+TEST_P(background_help, spare_threads_that_block_are_replaced) {
+  if (GetParam().workers == 1) return;  // whose submitted tasks are run by another spare thread
+  scheduler pool(GetParam().options());
+  std::atomic<int> busy = 0;
+  std::atomic<bool> released = false;
+  std::atomic<bool> opened = false;
+  std::vector<future<>> others;
+  // One more than there are threads of workers, so that a spare thread runs one, and is inside of that when its region ends.
+  const int threads = GetParam().workers;
+  for (int i = 0; i != threads; ++i) {
+    others.push_back(pool.submit([&] {
+      ++busy;
+      while (!released) std::this_thread::yield();
+      std::optional<blocking> here;
+      if (this_worker() >= threads) here.emplace();
+      while (!opened) std::this_thread::yield();
+    }));
+  }
+  pool.run([&] {
+    {
+      const blocking here;
+      while (busy != threads) std::this_thread::yield();
+    }
+    const future<> opener = pool.submit([&] { opened = true; });
+    released = true;
+    while (!opener.is_ready()) std::this_thread::yield();  // this worker is busy
+  });
+  for (const future<>& each : others) each.wait();
 }
 
 INSTANTIATE_TEST_SUITE_P(unit, background_help, testing::ValuesIn(tests::configurations({1, 2, 3})), tests::name_of);

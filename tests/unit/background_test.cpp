@@ -64,14 +64,18 @@ TEST_P(background, exceptions_become_the_futures) {
 }
 
 TEST_P(background, tasks_submit_and_wait_however_deep) {
-  // Each waits for the next: one worker alone has to run them all.
+  // Each waits for the next: one worker alone has to run them all. The list of what a worker is in the middle of has as many
+  // entries as its stack has slots, 64 of them.
+  options chosen = GetParam().options();
+  chosen.stack_bytes = 4096;
+  scheduler pool(chosen);
   struct chain {
     scheduler& pool;
     int down(int n) {
       return n == 0 ? 0 : 1 + pool.submit([this, n] { return down(n - 1); }).get();
     }
-  } tasks{pool_};
-  EXPECT_EQ(pool_.run([&] { return tasks.down(200); }), 200);
+  } tasks{pool};
+  EXPECT_EQ(pool.run([&] { return tasks.down(300); }), 300);
   EXPECT_EQ(tasks.down(50), 50);
 }
 

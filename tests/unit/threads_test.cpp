@@ -29,32 +29,27 @@ class index_list {
   std::vector<int> all_;
 };
 
-TEST(threads, tell_each_worker_index_but_the_callers_once) {
+/// Expects a scheduler of so many workers, in which `body` runs, to tell of the begin and of the end of these threads.
+template <class Body>
+void expect_threads(int workers, const Body& body, const std::vector<int>& expected) {
   index_list begun;
   index_list ended;
   {
-    scheduler pool({.workers = 4,
+    scheduler pool({.workers = workers,
                     .on_start = [&](int index) { begun.add(index); },
                     .on_stop = [&](int index) { ended.add(index); }});
-    pool.run([] { fork_join([] {}, [] {}); });
+    pool.run(body);
   }
-  const std::vector<int> expected = {1, 2, 3};
   EXPECT_EQ(begun.sorted(), expected);
   EXPECT_EQ(ended.sorted(), expected);
 }
 
+TEST(threads, tell_each_worker_index_but_the_callers_once) {
+  expect_threads(4, [] { fork_join([] {}, [] {}); }, {1, 2, 3});
+}
+
 TEST(threads, in_the_place_of_blocked_workers_have_no_index) {
-  index_list begun;
-  index_list ended;
-  {
-    scheduler pool({.workers = 2,
-                    .on_start = [&](int index) { begun.add(index); },
-                    .on_stop = [&](int index) { ended.add(index); }});
-    pool.run([] { const blocking here; });
-  }
-  const std::vector<int> expected = {-1, 1};
-  EXPECT_EQ(begun.sorted(), expected);
-  EXPECT_EQ(ended.sorted(), expected);
+  expect_threads(2, [] { const blocking here; }, {-1, 1});
 }
 
 }  // namespace
