@@ -153,6 +153,17 @@ constexpr unsigned most_sources = 16;
 
 bool run_parts(future_base& of, unsigned depth);
 
+/// Runs the task that makes the future ready, if nobody has begun it. False: it may not run, or somebody has.
+bool run_queued(future_base& f, background_task& task) {
+  if (!task.is_queued()) return false;
+  try {
+    wait_for_task(f, task);
+  } catch (const std::exception&) {
+    return false;  // no guest can be had: others run it
+  }
+  return true;
+}
+
 /// Runs what the continuation waits for, directly or not, if that may run and nobody has begun it. False: it may not, or
 /// somebody has.
 bool run_source(background_task& of, unsigned depth) {
@@ -165,13 +176,7 @@ bool run_source(background_task& of, unsigned depth) {
     task = source->maker();
     if (task == nullptr) return run_parts(*source, depth + 1);
   }
-  if (source == nullptr || !task->is_queued()) return false;
-  try {
-    wait_for_task(*source, *task);
-  } catch (const std::exception&) {
-    return false;  // no guest can be had: others run it
-  }
-  return true;
+  return source != nullptr && run_queued(*source, *task);
 }
 
 /// The same of a future that waits for several.
@@ -180,10 +185,7 @@ bool run_parts(future_base& of, unsigned depth) {
   const auto run_part = [](future_base& part, unsigned its_depth) {
     background_task* const task = part.is_ready() ? nullptr : part.maker();
     if (task == nullptr) return run_parts(part, its_depth + 1);
-    if (task->is_held()) return run_source(*task, its_depth);
-    if (!task->is_queued()) return false;
-    wait_for_task(part, *task);
-    return true;
+    return task->is_held() ? run_source(*task, its_depth) : run_queued(part, *task);
   };
   return of.parts()->visit(run_part, depth);
 }
@@ -223,12 +225,15 @@ void wait_within(future_base& f, unsigned depth);
 void wait_for_parts(future_base& f, unsigned depth) {
   if (f.parts() == nullptr || depth == most_sources) return;
   run_parts(f, depth);
-  f.parts()->visit(
-      [](future_base& part, unsigned its_depth) {
-        wait_within(part, its_depth + 1);
-        return false;
-      },
-      depth);
+  const auto wait_for_part = [](future_base& part, unsigned its_depth) {
+    wait_within(part, its_depth + 1);
+    return false;
+  };
+  try {
+    f.parts()->visit(wait_for_part, depth);
+  } catch (const std::exception&) {
+    // No guest can be had: the future becomes ready without help.
+  }
 }
 
 void wait_within(future_base& f, unsigned depth) {

@@ -257,6 +257,10 @@ void too_many_guests(char** /*argv*/) {
     refused = true;
   }
   expect(refused, "a guest too many");
+  // Who waits for several futures needs no help of its own.
+  std::vector<filch::future<int>> some;
+  for (int i = 0; i != 3; ++i) some.push_back(pool.submit([i] { return i; }));
+  expect(filch::when_all(std::move(some)).get().at(2).get() == 2, "futures that others make ready");
   std::atomic<bool> filled = false;
   const auto maker = pool.submit([&] {
     group->run([&] {
