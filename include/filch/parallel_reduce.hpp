@@ -72,10 +72,11 @@ inline std::optional<weight_sums> of_every(const weight_sums* hints, std::uint64
 }
 
 /// make_leaf() makes what makes the value of a leaf: where it is kept, since copies of what has just been written cost.
+/// Workers share nodes of 2^`shift` leaves, most_leaves of them at most.
 template <class T, class MakeLeaf, class Combine>
-[[gnu::always_inline]] inline T reduce_shared(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine,
-                                              const weight_sums* hints) {
-  reduction_result<T> result(leaves);
+[[gnu::always_inline]] inline T reduce_shared(std::uint64_t leaves, unsigned shift, const MakeLeaf& make_leaf,
+                                              const Combine& combine, const weight_sums* hints) {
+  reduction_result<T> result(leaves, shift);
   const reduction_block<T, decltype(make_leaf()), Combine> block{make_leaf(), combine, result};
   run_loop(block, {}, nullptr, hints);
   return result.take();
@@ -113,11 +114,10 @@ template <class T, class Leaf, class Combine>
   const auto node = [&](std::uint64_t i) -> T { return reduce_node<T>({i * size, size}, leaves, leaf, combine); };
   const node_maker<T> nodes{
       &node, [](const void* of, std::uint64_t i) -> T { return (*static_cast<const decltype(node)*>(of))(i); }};
-  return reduce_shared<T>((leaves - 1) / size + 1, [&] { return nodes; }, combine, of_nodes ? &*of_nodes : nullptr);
+  return reduce_shared<T>((leaves - 1) / size + 1, 0, [&] { return nodes; }, combine, of_nodes ? &*of_nodes : nullptr);
 }
 
-/// `Few`: there are no more leaves than workers share.
-template <class T, bool Few = false, class MakeLeaf, class Combine>
+template <class T, class MakeLeaf, class Combine>
 [[gnu::always_inline]] inline T reduce_leaves(std::uint64_t leaves, const MakeLeaf& make_leaf, const Combine& combine,
                                               const weight_sums* hints) {
   if constexpr (sizeof(T) > most_on_stack) {
@@ -125,20 +125,28 @@ template <class T, bool Few = false, class MakeLeaf, class Combine>
     const auto leaf = make_leaf();
     const auto boxed_leaf = [&](std::uint64_t i) { return std::make_unique<T>(leaf(i)); };
     const auto boxed_combine = [&](box a, box b) { return std::make_unique<T>(combine(std::move(*a), std::move(*b))); };
-    return std::move(*reduce_leaves<box, Few>(leaves, [&] { return boxed_leaf; }, boxed_combine, hints));
+    return std::move(*reduce_leaves<box>(leaves, [&] { return boxed_leaf; }, boxed_combine, hints));
   } else {
-    if constexpr (!Few) {
-      if (leaves > most_leaves) [[unlikely]]
-        return reduce_nodes<T>(leaves, make_leaf(), combine, hints);
-    }
-    return reduce_shared<T>(leaves, make_leaf, combine, hints);
+    if (leaves > most_leaves) [[unlikely]]
+      return reduce_nodes<T>(leaves, make_leaf(), combine, hints);
+    return reduce_shared<T>(leaves, 0, make_leaf, combine, hints);
   }
+}
+
+/// Single iterations as leaves, if that is how so many are combined; workers may share several at a time.
+template <class T, class Sums>
+[[nodiscard]] bool are_single(std::uint64_t n, std::uint64_t grain) noexcept {
+  if (grain > 1) return false;
+  constexpr bool prefers_rows = Sums::prefers_rows && most_leaves_of<T> == most_leaves;
+  return n <= (prefers_rows && grain == 0 ? most_singles : most_leaves_of<T>);
 }
 
 /// The values of a loop over single items.
 template <class T, class Shape, class Held, class Combine>
 struct item_sums {
   static constexpr bool is_exact = is_exact_combination<T, Combine>;
+  /// A row of single items costs less than a leaf of a few, which finds its first one and goes on from there.
+  static constexpr bool prefers_rows = requires { requires Shape::has_cheap_places; };
   Shape shape;
   Held held;
   value_combiner<T, Combine> combine;
@@ -183,6 +191,7 @@ struct item_sums {
 template <class T, class Shape, class Body>
 struct range_sums {
   static constexpr bool is_exact = false;  // the body is promised parts of a certain size
+  static constexpr bool prefers_rows = false;
   using range = typename Shape::range;
   Shape shape;
   const T& identity;
@@ -231,9 +240,15 @@ template <class T, class MakeSums, class Combine>
 [[gnu::always_inline]] inline T reduce_iterations(std::uint64_t n, std::uint64_t grain, const MakeSums& make_sums,
                                                   const Combine& combine, const weight_sums* hints) {
   using sums = decltype(make_sums());
+  if constexpr (sizeof(T) <= most_on_stack) {
+    if (are_single<T, sums>(n, grain)) {
+      const auto shift = static_cast<unsigned>(std::bit_width((n - 1) / most_leaves));
+      const std::optional<weight_sums> of_nodes = of_every(hints, std::uint64_t{1} << shift);
+      return reduce_shared<T>(
+          n, shift, [&] { return single_iterations<T, sums>{make_sums()}; }, combine, of_nodes ? &*of_nodes : nullptr);
+    }
+  }
   const std::uint64_t size = leaf_size<T>(n, grain);
-  if (size == 1 && n <= most_leaves)
-    return reduce_leaves<T, true>(n, [&] { return single_iterations<T, sums>{make_sums()}; }, combine, hints);
   const sums held = make_sums();
   const std::optional<weight_sums> of_leaves = of_every(hints, size);
   return reduce_leaves<T>(
@@ -313,7 +328,8 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
 /// Combines `init` and value(i) for every i in [first, last), or value(*i) for iterators.
 ///
 /// @param first, last, value  as first, last and body of parallel_for; by default the items themselves, as std::reduce does.
-/// @param grain  iterations that are combined in one piece; 0: 1/2048 of all, rounded up (or 1/128, as above).
+/// @param grain  iterations that are combined one after the other, as a leaf of the tree; 0: 1/2048 of all, rounded up (or
+///               1/128, as above); one of up to 32,768 integers or items of an array.
 /// The rest as above.
 template <class First, class Last, class T, class Value = std::identity, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <filch/detail/division.hpp>
-#include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/weight_sums.hpp>
 
 #include "loop/carve.hpp"
@@ -283,19 +282,6 @@ bool fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept {
   while (take_back_newest(w, f)) f.next.store(f.last.load());
   wait_for_pieces(w, f, nullptr);
   return false;
-}
-
-left_value* value_meeting::meet(worker_core& core, left_value& mine) noexcept {
-  const std::lock_guard lock(static_cast<worker&>(core).common.mutexes.of(this));
-  for (left_value** link = &values_; *link != nullptr; link = &(*link)->next) {
-    left_value* const other = *link;
-    if (!other->node.is_sibling_of(mine.node)) continue;
-    *link = other->next;
-    return other;
-  }
-  mine.next = values_;
-  values_ = &mine;
-  return nullptr;
 }
 
 void reject_weights(std::uint64_t entries, std::uint64_t items, const char* of) {

@@ -30,10 +30,10 @@ struct gathering {
   void* values;
 
   void begin(std::uint64_t first) const noexcept {
-    if (code.begin_values != nullptr) code.begin_values(values, first);
+    if (code.begin_values != nullptr) code.begin_values(block, first, values);
   }
-  void end(worker_core& w, std::uint64_t end) const {
-    if (code.end_values != nullptr) code.end_values(w, block, end, values);
+  void end(std::uint64_t end) const {
+    if (code.end_values != nullptr) code.end_values(block, end, values);
   }
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at) const {
     code.run_chunk(block, low, high, at, values);
@@ -150,7 +150,7 @@ std::uint64_t run_at_once(worker_core& w, const gathering& whole, std::uint64_t 
     const std::uint64_t left = size - low;
     chunk = left <= low ? left : std::max(least, std::min(4 * chunk, size / 4));
   }
-  whole.end(w, low);
+  whole.end(low);
   return low;
 }
 
@@ -228,7 +228,7 @@ void run_part(worker_core& core, loop_state& whole, std::uint64_t low, std::uint
         more = f.shared.load() && continue_loop(w, f);
         if (more && f.next.load() == end) continue;
         at = end - 1;
-        part.end(w, end);
+        part.end(end);
         part.begin(f.next.load());
       }
     } catch (...) {

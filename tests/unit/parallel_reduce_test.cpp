@@ -64,6 +64,34 @@ TEST(parallel_reduce, sums_and_counts_the_initial_value_once) {
   });
 }
 
+// Up to 32,768 items are leaves of their own, of which workers share several at a time; the last ones may be fewer.
+TEST(parallel_reduce, combines_neighbours_however_many_leaves_workers_share) {
+  struct interval {
+    int first;
+    int end;
+  };
+  in_every_scheduler([](scheduler& s) {
+    for (const int n : {2'048, 2'049, 3'001, 4'097, 20'000, 32'767, 32'768, 32'769}) {
+      std::atomic<int> apart{0};
+      const interval all = s.run([&] {
+        return parallel_reduce(
+            0, n, interval{0, 0},
+            [](int i) {
+              tests::linger(static_cast<std::size_t>(i));
+              return interval{i, i + 1};
+            },
+            [&](interval a, interval b) {
+              if (a.end != b.first) ++apart;
+              return interval{a.first, b.end};
+            });
+      });
+      ASSERT_EQ(apart, 0) << n;
+      ASSERT_EQ(all.first, 0) << n;
+      ASSERT_EQ(all.end, n);
+    }
+  });
+}
+
 TEST(parallel_reduce, sums_on_any_thread_and_by_default) {
   in_and_outside([] {
     EXPECT_EQ(parallel_reduce(0, 10'000, 0L, [](int i) { return static_cast<long>(i); }), 49'995'000L);
@@ -463,6 +491,7 @@ TEST(parallel_reduce, combines_classes_from_left_to_right_within_a_leaf) {
 
 TEST(parallel_reduce, has_fewer_leaves_of_values_that_are_large_or_no_trivial_copies) {
   EXPECT_EQ(combinations_of<double>(40'960, 0).of_many, 2048);
+  EXPECT_EQ(combinations_of<double>(5'000, 0).of_many, 2500);  // half of 5,000 leaves, and the initial value
   EXPECT_EQ(combinations_of<std::string>(40'960, 0).of_many, 128);
   EXPECT_EQ((combinations_of<std::array<double, 8>>(40'960, 0).of_many), 128);
   in_and_outside([] {

@@ -56,27 +56,27 @@ auto defined(std::uint64_t first, std::uint64_t m) -> decltype(Kind::leaf(first)
   return Kind::combine(std::move(a), defined<Kind>(first + left, m - left));
 }
 
-/// The same from intervals that end at `ends`, each computed partly by single leaves and partly by chunks.
+/// The same from intervals of nodes of 2^shift leaves, each computed partly by single nodes and partly by chunks.
 template <class Kind>
-auto from_intervals(std::uint64_t leaves, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& intervals,
-                    std::mt19937_64& random) {
+auto from_intervals(std::uint64_t leaves, unsigned shift,
+                    const std::vector<std::pair<std::uint64_t, std::uint64_t>>& intervals, std::mt19937_64& random) {
   using value = decltype(Kind::leaf(0));
   const auto combine = [](value a, value b) { return Kind::combine(std::move(a), std::move(b)); };
   const auto leaf = [](std::uint64_t i) { return Kind::leaf(i); };
   scheduler one({.workers = 1});
   return one.run([&] {
-    reduction_result<value> result(leaves);
+    reduction_result<value> result(leaves, shift);
     const reduction_block<value, decltype(leaf), decltype(combine)> block{leaf, combine, result};
     for (const auto& [low, high] : intervals) {
-      open_values<value> values;
-      values.begin(low);
+      typename reduction_block<value, decltype(leaf), decltype(combine)>::values values;
+      block.begin(low, values);
       std::uint64_t at = 0;
       for (std::uint64_t i = low; i != high;) {
         const std::uint64_t end = random() % 2 == 0 ? i + 1 : i + 1 + random() % (high - i);
         block.run(i, end, at, values);
         i = end;
       }
-      block.end(*self, high, values);
+      block.end(high, values);
     }
     return result.take();
   });
@@ -88,15 +88,17 @@ void expect_one_tree() {
   for (std::uint64_t leaves = 1; leaves <= 300; leaves += leaves < 70 ? 1 : 23) {
     const auto expected = defined<Kind>(0, leaves);
     for (int run = 0; run < 20; ++run) {
-      std::vector<std::uint64_t> ends{0, leaves};
-      for (std::uint64_t cuts = random() % 12; cuts != 0; --cuts) ends.push_back(random() % (leaves + 1));
+      const auto shift = static_cast<unsigned>(random() % 4);
+      const std::uint64_t nodes = ((leaves - 1) >> shift) + 1;
+      std::vector<std::uint64_t> ends{0, nodes};
+      for (std::uint64_t cuts = random() % 12; cuts != 0; --cuts) ends.push_back(random() % (nodes + 1));
       std::sort(ends.begin(), ends.end());
       std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals;
       for (std::size_t i = 1; i < ends.size(); ++i) {
         if (ends[i - 1] != ends[i]) intervals.emplace_back(ends[i - 1], ends[i]);
       }
       std::shuffle(intervals.begin(), intervals.end(), random);
-      ASSERT_EQ(from_intervals<Kind>(leaves, intervals, random), expected) << leaves << " leaves, run " << run;
+      ASSERT_EQ(from_intervals<Kind>(leaves, shift, intervals, random), expected) << leaves << " leaves, run " << run;
     }
   }
 }
@@ -144,15 +146,17 @@ TEST(reduction_tree, names_nodes_by_their_largest) {
   EXPECT_EQ(node_of(6, 7, 7).size, 2U);
   EXPECT_TRUE(node_of(0, 7, 7).is_root(7));
   EXPECT_FALSE(node_of(0, 4, 7).is_root(7));
-  EXPECT_TRUE(node_of(0, 4, 7).is_sibling_of(node_of(4, 7, 7)));
-  EXPECT_FALSE(node_of(2, 4, 7).is_sibling_of(node_of(4, 6, 7)));
+  EXPECT_EQ(node_of(0, 4, 7).middle_of_parent(), 4U);
+  EXPECT_EQ(node_of(4, 7, 7).middle_of_parent(), 4U);
+  EXPECT_EQ(node_of(2, 4, 7).middle_of_parent(), 2U);
+  EXPECT_EQ(node_of(4, 6, 7).middle_of_parent(), 6U);
 }
 
 TEST(reduction_tree, gives_up_values_that_nobody_fetches) {
   // One interval throws, the values of another one stay behind: no leak (AddressSanitizer looks).
   scheduler one({.workers = 1});
   one.run([] {
-    reduction_result<std::string> result(4);
+    reduction_result<std::string> result(4, 0);
     const auto leaf = [](std::uint64_t i) {
       if (i == 1) throw std::runtime_error("one");
       return std::string(100, 'x');
@@ -162,12 +166,12 @@ TEST(reduction_tree, gives_up_values_that_nobody_fetches) {
     std::uint64_t at = 0;
     {
       open_values<std::string> values;
-      values.begin(2);
+      block.begin(2, values);
       block.run(2, 4, at, values);
-      block.end(*self, 4, values);
+      block.end(4, values);
     }
     open_values<std::string> values;
-    values.begin(0);
+    block.begin(0, values);
     EXPECT_THROW(block.run(0, 2, at, values), std::runtime_error);
   });
 }

@@ -30,9 +30,9 @@ struct loop_code {
   void (*run_chunk)(const void* block, std::uint64_t low, std::uint64_t high, std::uint64_t& at, void* values);
   part_function run_part = &run_plain_part;
   /// What a worker gathers begins with that iteration; null: loops of this type gather nothing.
-  void (*begin_values)(void* values, std::uint64_t first) noexcept = nullptr;
+  void (*begin_values)(const void* block, std::uint64_t first, void* values) noexcept = nullptr;
   /// An interval whose values were gathered is over.
-  void (*end_values)(worker_core&, const void* block, std::uint64_t end, void* values) = nullptr;
+  void (*end_values)(const void* block, std::uint64_t end, void* values) = nullptr;
   const char* name;  ///< has the type of the body in it
 };
 

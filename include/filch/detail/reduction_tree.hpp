@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +18,15 @@
 #include <type_traits>
 #include <utility>
 
-#include <filch/config.hpp>
+#include <filch/platform/memory.hpp>
 
 namespace filch::detail {
 
-struct worker_core;
-
-/// Leaves of a reduction that workers share, at most.
+/// Leaves, or nodes, of a reduction that workers share, at most.
 inline constexpr std::uint64_t most_leaves = 2048;
+
+/// Leaves of one iteration that a reduction has at most, unless it says so.
+inline constexpr std::uint64_t most_singles = 16 * most_leaves;
 
 /// A node of a tree: `size` leaves from `first` on, or those of them that there are.
 struct tree_node {
@@ -34,10 +36,8 @@ struct tree_node {
   [[nodiscard]] bool is_right() const noexcept { return (first & size) != 0; }
   [[nodiscard]] bool is_root(std::uint64_t leaves) const noexcept { return first == 0 && size >= leaves; }
   [[nodiscard]] tree_node parent() const noexcept { return {first & ~size, 2 * size}; }
-  /// Two nodes with the same parent.
-  [[nodiscard]] bool is_sibling_of(tree_node other) const noexcept {
-    return size == other.size && (first ^ other.first) == size;
-  }
+  /// The first leaf of the parent's right half. No other node has it.
+  [[nodiscard]] std::uint64_t middle_of_parent() const noexcept { return first | size; }
 };
 
 /// The largest node that is [first, end) in a tree of so many leaves. [first, end) is a node.
@@ -73,7 +73,8 @@ concept alike_leaf = requires { requires Leaf::are_alike; };
 /// The values of an interval of leaves, added from left to right. Siblings are combined as soon as both are there; but
 /// small values of single leaves only sixteen at a time, because a branch for each leaf costs more than a value.
 ///
-/// @tparam Most   values that there may be at a time: two of each size, or one of each if the interval begins at 0.
+/// @tparam Most   values that there may be at a time: two of each size, but one of sizes of which the interval begins at
+///                a multiple.
 /// @tparam Exact  the value of a node may be made at once, since in whatever order its leaves are combined, the bits
 ///                are the same.
 template <class T, std::size_t Most = 2 * std::bit_width(most_leaves), bool Exact = false>
@@ -217,45 +218,83 @@ class open_values {
 struct left_value {
   explicit left_value(tree_node of) noexcept : node(of) {}
   tree_node node;
-  left_value* next = nullptr;
 };
 
 /// Where the workers of a reduction leave values whose siblings others have. The second of two to come combines them.
-class FILCH_API value_meeting {
+///
+/// A node's two halves have a cell of their own, so that workers wait for nobody and touch the cells of their own
+/// neighbours alone (docs/protocols/loops.md, "Reductions"). The cells are made when the first value comes.
+class value_meeting {
  public:
-  /// Leaves `mine`, or takes its sibling out, which the caller then owns. Any thread.
-  [[nodiscard]] left_value* meet(worker_core& w, left_value& mine) noexcept;
-  /// Takes out any value; null: there are none. Once nobody leaves any more.
-  [[nodiscard]] left_value* take_any() noexcept {
-    left_value* const any = values_;
-    if (any != nullptr) [[unlikely]]
-      values_ = any->next;
-    return any;
+  value_meeting() = default;
+  value_meeting(const value_meeting&) = delete;
+  value_meeting& operator=(const value_meeting&) = delete;
+  ~value_meeting() { delete[] cells_.load(std::memory_order_relaxed); }
+
+  /// Leaves `mine`, or takes its sibling out, which the caller then owns. Any thread. `of_both`: the number of their cell,
+  /// of so many.
+  /// @throws std::bad_alloc, with nothing left.
+  [[nodiscard]] left_value* meet(left_value& mine, std::uint64_t of_both, std::uint64_t count) {
+    cell& place = cells(count)[of_both];
+    // [MV1] what was done to make a value comes before it is combined.
+    left_value* other = place.load(std::memory_order_acquire);
+    if (other == nullptr &&
+        place.compare_exchange_strong(other, &mine, std::memory_order_release, std::memory_order_acquire))
+      return nullptr;
+    place.store(nullptr, std::memory_order_relaxed);  // nobody else comes to this cell
+    return other;
+  }
+  /// Calls f(value) for what is still there, once nobody leaves any more.
+  template <class F>
+  void for_each(std::uint64_t count, const F& f) const {
+    const cell* const all = cells_.load(std::memory_order_relaxed);
+    if (all == nullptr) return;
+    for (std::uint64_t i = 0; i != count; ++i) {
+      if (left_value* const v = all[i].load(std::memory_order_relaxed)) f(v);
+    }
   }
 
  private:
-  left_value* values_ = nullptr;  // under the scheduler's lock
+  using cell = platform::atomic<left_value*>;
+
+  [[nodiscard]] cell* cells(std::uint64_t count) {
+    // [MV2] who sees the cells sees that they are empty.
+    cell* all = cells_.load(std::memory_order_acquire);
+    if (all != nullptr) [[likely]]
+      return all;
+    auto mine = std::make_unique<cell[]>(count);
+    if (!cells_.compare_exchange_strong(all, mine.get(), std::memory_order_release, std::memory_order_acquire))
+      return all;
+    return mine.release();
+  }
+
+  platform::atomic<cell*> cells_{nullptr};  ///< by the first leaf of the right one of two siblings
 };
 
 /// The result of a reduction, and what of it is still apart.
 template <class T>
 class reduction_result {
  public:
-  explicit reduction_result(std::uint64_t leaves) noexcept : leaves_(leaves) {}
+  reduction_result(std::uint64_t leaves, unsigned shift) noexcept : leaves_(leaves), shift_(shift) {}
   ~reduction_result() {
-    while (left_value* const v = meeting_.take_any()) delete static_cast<left*>(v);
+    if (root_.has_value()) return;  // of all values
+    meeting_.for_each(nodes(), [](left_value* v) { delete static_cast<left*>(v); });
   }
   reduction_result(const reduction_result&) = delete;
   reduction_result& operator=(const reduction_result&) = delete;
 
   [[nodiscard]] std::uint64_t leaves() const noexcept { return leaves_; }
+  /// Nodes of 2^shift leaves that workers share.
+  [[nodiscard]] std::uint64_t nodes() const noexcept { return ((leaves_ - 1) >> shift_) + 1; }
+  /// The leaf where that node begins, or the last one ends.
+  [[nodiscard]] std::uint64_t leaf_of(std::uint64_t node) const noexcept { return std::min(node << shift_, leaves_); }
 
   /// Once all leaves are in.
   [[nodiscard]] T take() { return std::move(root_).value(); }
 
   /// Takes the values of an interval that ends at `end`. Any thread.
   template <class Values, class Combine>
-  void add(worker_core& w, Values& values, std::uint64_t end, const Combine& combine) {
+  void add(Values& values, std::uint64_t end, const Combine& combine) {
     values.end(end, leaves_, combine);
     while (!values.empty()) {
       const std::uint64_t first = values.first_of_newest();
@@ -263,7 +302,7 @@ class reduction_result {
       if (node.is_root(leaves_)) {
         root_.emplace(values.pop());
       } else {
-        add_one(w, std::make_unique<left>(node, values.pop()), combine);
+        add_one(std::make_unique<left>(node, values.pop()), combine);
       }
       end = first;
     }
@@ -276,8 +315,8 @@ class reduction_result {
   };
 
   template <class Combine>
-  void add_one(worker_core& w, std::unique_ptr<left> mine, const Combine& combine) {
-    while (left_value* const met = meeting_.meet(w, *mine)) {
+  void add_one(std::unique_ptr<left> mine, const Combine& combine) {
+    while (left_value* const met = meeting_.meet(*mine, mine->node.middle_of_parent() >> shift_, nodes())) {
       std::unique_ptr<left> other(static_cast<left*>(met));
       if (mine->node.is_right()) std::swap(mine, other);
       T value = combine(std::move(mine->value), std::move(other->value));
@@ -293,6 +332,7 @@ class reduction_result {
   }
 
   std::uint64_t leaves_;
+  unsigned shift_;
   value_meeting meeting_;
   std::optional<T> root_;  // written by whoever combines the last two
 };
@@ -301,23 +341,27 @@ class reduction_result {
 template <class Leaf>
 concept makes_nodes = requires(const Leaf& leaf) { leaf.node(std::uint64_t{}, std::uint64_t{}); };
 
-/// A reduction as a loop over leaves: `leaf(i)` makes the value of leaf i; `combine(a, b)` that of two neighbours.
+/// A reduction as a loop over nodes: `leaf(i)` makes the value of leaf i; `combine(a, b)` that of two neighbours.
 template <class T, class Leaf, class Combine>
 struct reduction_block {
   Leaf leaf;
   const Combine& combine;
   reduction_result<T>& result;
 
-  using values = open_values<T, 2 * std::bit_width(most_leaves), makes_nodes<Leaf>>;
+  /// Two of each size of nodes that workers share, and one of each size below.
+  static constexpr std::size_t most =
+      2 * std::bit_width(most_leaves) + (alike_leaf<Leaf> ? std::bit_width(most_singles / most_leaves) - 1 : 0);
+  using values = open_values<T, most, makes_nodes<Leaf>>;
 
-  [[nodiscard]] std::uint64_t size() const noexcept { return result.leaves(); }
+  [[nodiscard]] std::uint64_t size() const noexcept { return result.nodes(); }
 
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, values& sums) const {
     at = low;
-    sums.add_leaves(low, high, leaf, combine);
+    sums.add_leaves(result.leaf_of(low), result.leaf_of(high), leaf, combine);
   }
 
-  void end(worker_core& w, std::uint64_t end, values& sums) const { result.add(w, sums, end, combine); }
+  void begin(std::uint64_t first, values& sums) const noexcept { sums.begin(result.leaf_of(first)); }
+  void end(std::uint64_t end, values& sums) const { result.add(sums, result.leaf_of(end), combine); }
 };
 
 }  // namespace filch::detail

@@ -40,9 +40,11 @@ inline constexpr loop_code code_of = [] {
   using values = typename Block::values;
   if constexpr (!std::is_same_v<values, no_values>) {
     code.run_part = &run_gathering_part<Block>;
-    code.begin_values = [](void* of, std::uint64_t first) noexcept { static_cast<values*>(of)->begin(first); };
-    code.end_values = [](worker_core& w, const void* block, std::uint64_t end, void* of) {
-      static_cast<const Block*>(block)->end(w, end, *static_cast<values*>(of));
+    code.begin_values = [](const void* block, std::uint64_t first, void* of) noexcept {
+      static_cast<const Block*>(block)->begin(first, *static_cast<values*>(of));
+    };
+    code.end_values = [](const void* block, std::uint64_t end, void* of) {
+      static_cast<const Block*>(block)->end(end, *static_cast<values*>(of));
     };
   }
   return code;

@@ -42,6 +42,8 @@ class index_shape {
   [[nodiscard]] std::uint64_t size() const noexcept { return n_; }
   // Of all shapes: what the items of the outermost dimension are called, how many there are, and how many numbers of an
   // item follow each other.
+  /// Is any place found as fast as the next one?
+  static constexpr bool has_cheap_places = true;
   static constexpr const char* items = "iterations";
   [[nodiscard]] std::uint64_t outermost() const noexcept { return n_; }
   [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
@@ -105,6 +107,7 @@ class iterator_shape {
   iterator_shape(Iterator first, std::uint64_t n) : first_(std::move(first)), n_(n) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return n_; }
+  static constexpr bool has_cheap_places = std::contiguous_iterator<Iterator>;
   static constexpr const char* items = "iterations";
   [[nodiscard]] std::uint64_t outermost() const noexcept { return n_; }
   [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
