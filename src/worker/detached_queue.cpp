@@ -9,7 +9,7 @@ namespace filch::detail {
 
 bool detached_queue::may_visit() noexcept {
   if (!may_have_tasks()) return false;
-  const std::uint64_t pause = platform::ticks_of_some_us() / 8;
+  const std::uint64_t pause = platform::ticks_of_some_us() / 2;
   const std::uint64_t now = platform::ticks();
   std::uint64_t next = next_visit_.load(std::memory_order_relaxed);
   // Processors whose clocks differ by more do not wait for each other.
