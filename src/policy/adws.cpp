@@ -17,7 +17,7 @@ worker_range all_of(int workers) noexcept {
 }  // namespace
 
 adws::adws(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, int workers, bool steals)
-    : lace(std::move(victims), std::move(joins), false),
+    : lace(std::move(victims), std::move(joins), theft::one),
       steals_(steals),
       everybody_(steal_range_ref::owner_of(new steal_range(all_of(workers)))) {}
 

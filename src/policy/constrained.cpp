@@ -8,7 +8,7 @@
 namespace filch::detail {
 
 constrained::constrained(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins)
-    : lace(std::move(victims), std::move(joins), false) {}
+    : lace(std::move(victims), std::move(joins), theft::one) {}
 
 void constrained::answer(worker& w) noexcept {
   const task_trace* const trace = w.place.path.trace;

@@ -4,9 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include <filch/platform/ticks.hpp>
+
 #include "loop/carve.hpp"
 #include "platform/clock.hpp"
 #include "worker/sleepers.hpp"
+#include "worker/team.hpp"
 
 namespace filch::detail {
 namespace {
@@ -17,6 +20,13 @@ constexpr std::int64_t late_ns = 50'000;
 
 /// An owner that looks later than that after it was asked is in a loop with long chunks.
 constexpr std::int64_t slow_ns = 4'000;
+
+/// Of the tasks on offer a thief takes no more at a time than would leave so many thefts for each worker.
+constexpr std::uint32_t thefts_per_worker = 4;
+
+/// While one thief takes a task of a victim, the others wait for the victim's line. So what it takes at a time, if it is
+/// several tasks, takes about so long for each worker.
+std::uint64_t ticks_per_worker() noexcept { return platform::ticks_of_some_us() / 2; }
 
 /// Before any time that is compared with it.
 constexpr std::int64_t long_ago_ns = std::numeric_limits<std::int64_t>::min() / 2;
@@ -32,17 +42,18 @@ struct lace::shared_part final : offer {
   platform::atomic<std::int64_t> emptied_ns{long_ago_ns};  ///< when a thief took the last thing on offer
   platform::atomic<bool> next_wanted{false};               ///< such a thief has asked for the next
   // The owner's.
-  alignas(64) bool all_stolen = true;   ///< a copy
-  bool began = false;                   ///< it has begun an activation and not answered since, or all was stolen
-  bool looked = false;                  ///< it has looked since it was asked, and had nothing to give
-  unsigned in_full = 0;                 ///< so many of its next answers offer all private tasks
+  alignas(64) bool all_stolen = true;  ///< a copy
+  bool began = false;                  ///< it has begun an activation and not answered since, or all was stolen
+  bool looked = false;                 ///< it has looked since it was asked, and had nothing to give
+  unsigned in_full = 0;                ///< so many of its next answers offer all private tasks
+  std::uint64_t task_ticks = ~std::uint64_t{0};  ///< of each task that it took, of late
   std::int64_t began_ns = long_ago_ns;  ///< when it pushed first in its latest activation, as far as it has looked
   void activation_begins() noexcept override { began = true; }
   void activation_ended() noexcept override { deque.next_epoch(); }
 };
 
-lace::lace(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, bool steal_half)
-    : stealing_policy(std::move(victims), std::move(joins)), steal_half_(steal_half) {}
+lace::lace(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, theft takes)
+    : stealing_policy(std::move(victims), std::move(joins)), takes_(takes) {}
 
 lace::shared_part& lace::shared_part_of(const worker& w) noexcept { return static_cast<shared_part&>(*w.offered); }
 
@@ -93,7 +104,7 @@ void lace::answer(worker& w, offered_parts what) noexcept {
   if (parts != 0) w.count(&counters::offers);
   // Anew: a task that splits may fork.
   if (const std::uint32_t left = private_tasks(w); left != 0 && (all || parts == 0) && offers_tasks) {
-    const std::uint32_t shared = all ? left : part.all_stolen ? 1 : (left + 1) / 2;
+    const std::uint32_t shared = all ? left : part.all_stolen ? 1 : left - kept_of(w, left);
     share(w, shared);
     parts = std::max(parts, std::min(shared, sleepers::most_woken));
     // The oldest first. But the tasks may be small, and the chunks of a younger loop long: it is not to wait for its turn where
@@ -120,6 +131,11 @@ void lace::answer(worker& w, offered_parts what) noexcept {
     if (part.next_wanted.load(std::memory_order_seq_cst)) w.raise();
   }
   w.common.sleepers.offered(w, parts);
+}
+
+std::uint32_t lace::kept_of(const worker& w, std::uint32_t tasks) const noexcept {
+  const bool many = tasks > thefts_per_worker * static_cast<std::uint32_t>(w.common.team.size());
+  return takes_ == theft::some && many ? tasks / (std::max(w.common.sleepers.about_idle(w), 1U) + 1) : tasks / 2;
 }
 
 bool lace::is_wanted(const worker& w) noexcept {
@@ -188,14 +204,21 @@ steal_result lace::take_task(worker& thief, worker& victim, const lineage* only)
     const auto base = victim.activations.find(only->id);
     if (!base || seen.tail < *base) return {};
   }
-  deque::split_deque::index count = 1;
-  if (steal_half_) {
+  using index = deque::split_deque::index;
+  index count = 1;
+  if (takes_ == theft::half) {
     // All but one become proxies on the thief's stack, where there has to be room.
-    const auto room = static_cast<deque::split_deque::index>(thief.end - thief.head.load());
-    count = std::min((seen.shared() + 1) / 2, room + 1);
+    count = std::min((seen.shared() + 1) / 2, static_cast<index>(thief.end - thief.head.load()) + 1);
+  } else if (takes_ == theft::some) {
+    const std::uint64_t workers = victim.common.team.size();
+    const std::uint64_t worth =
+        workers * ticks_per_worker() / std::max<std::uint64_t>(shared_part_of(thief).task_ticks, 1);
+    const std::uint64_t most = seen.shared() / (thefts_per_worker * workers);
+    const auto wanted = static_cast<index>(std::clamp<std::uint64_t>(worth, 1, std::max<std::uint64_t>(most, 1)));
+    count = platform::taken_at_once(wanted, seen.shared());
   }
   if (!part.deque.take(seen, count)) return {};
-  return {.victim = &victim, .first = victim.base + seen.tail, .count = count};
+  return {.victim = &victim, .first = victim.base + seen.tail, .count = count, .kept = takes_ == theft::some};
 }
 
 bool lace::shows_task(const worker& victim) const noexcept {
@@ -214,6 +237,12 @@ void lace::stolen_from(worker& victim) noexcept {
   if (now_ns - before_ns <= late_ns) return;
   part.next_wanted.store(true, std::memory_order_seq_cst);  // [AT6]
   victim.ask();
+}
+
+void lace::ran(worker& w, std::uint32_t tasks, std::uint64_t ticks) noexcept {
+  std::uint64_t& known = shared_part_of(w).task_ticks;
+  const std::uint64_t each = ticks / tasks;
+  known = std::max(each, known / 2 + each / 2);  // what is long counts at once
 }
 
 bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w) || w.pieces.oldest(0); }

@@ -11,7 +11,8 @@
 // back one by one, until it has answered fast a number of times.
 //
 // Loops: whoever asks gets half of the oldest loop, if that is older than all private tasks. With that, with safe
-// waits, and with victims of the same socket first, this is the policy `standard`.
+// waits, with victims of the same socket first, and with thieves that take several of many tasks, this is the policy
+// `standard`.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,14 @@ namespace filch::detail {
 
 class lace : public stealing_policy {
  public:
-  lace(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, bool steal_half);
+  /// How many tasks a thief takes at a time.
+  enum class theft : std::uint8_t {
+    one,   ///< as in the paper
+    some,  ///< one; of many that have shown to be short, so many as are worth a theft
+    half   ///< of those on offer
+  };
+
+  lace(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, theft takes);
 
   [[nodiscard]] std::unique_ptr<offer> make_offer() const override;
   void answer(worker& w) noexcept override;
@@ -50,14 +58,18 @@ class lace : public stealing_policy {
   [[nodiscard]] bool shows_task(const worker& victim) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;
   void stolen_from(worker& victim) noexcept override;
+  void ran(worker& w, std::uint32_t tasks, std::uint64_t ticks) noexcept override;
   [[nodiscard]] bool shows_anything(const worker& w) const noexcept;
 
   struct shared_part;
+  /// Of so many private tasks an owner who is asked keeps half; or, where there are many, as many as each worker without
+  /// work would get.
+  [[nodiscard]] std::uint32_t kept_of(const worker& w, std::uint32_t tasks) const noexcept;
   [[nodiscard]] static shared_part& shared_part_of(const worker& w) noexcept;
   static void set_all_stolen(worker& w, shared_part& part, std::uint32_t head) noexcept;
   [[nodiscard]] static bool offers_all(shared_part& part, std::int64_t now_ns, std::int64_t asked_ns) noexcept;
 
-  bool steal_half_;
+  theft takes_;
 };
 
 }  // namespace filch::detail

@@ -8,7 +8,7 @@ namespace filch::detail {
 
 lazy::lazy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, lazy_rule rule,
            bool push_half)
-    : lace(std::move(victims), std::move(joins), false), rule_(rule), push_half_(push_half) {}
+    : lace(std::move(victims), std::move(joins), theft::one), rule_(rule), push_half_(push_half) {}
 
 void lazy::answer(worker& w) noexcept {
   // Looks again after each offer: thieves may be that fast.

@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include <filch/platform/ticks.hpp>
+
 #include "loop/adopt.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
@@ -39,16 +41,24 @@ bool stealing_policy::run(worker& w, const steal_result& found, Claimed claimed)
   stolen_from(victim);
   claimed();
   slot& newest = found.first[found.count - 1];
+  const std::uint64_t since = platform::ticks();
   if (found.count == 1) {
     w.run_taken(newest, &victim);
+    ran(w, 1, platform::ticks() - since);
     return true;
   }
   const std::uint64_t batched = task_state{.status = task_status::batched, .thief = w.number, .id = w.new_id()}.pack();
+  // [TS8] relaxed: this worker runs it; or who has got a proxy, with which comes the slot: it was shared by [SD3] or
+  // [SD4], or handed on by [TR2], [CC4] or [CC5].
+  for (slot* s = found.first; s != &newest; ++s) s->state.store(batched, std::memory_order_relaxed);
+  if (found.kept) {
+    w.run_taken(newest, &victim);
+    for (slot* s = &newest; s != found.first;) w.run_batched(*--s, victim, batched);
+    ran(w, found.count, platform::ticks() - since);
+    return true;
+  }
   slot* const below = w.head.load();
   for (slot* original = found.first; original != &newest; ++original) {
-    // [TS8] relaxed: who runs a proxy has got the slot with the proxy, which was shared by [SD3] or [SD4], or handed on
-    // by [TR2], [CC4] or [CC5].
-    original->state.store(batched, std::memory_order_relaxed);
     slot* const s = w.head.load();
     s->run.store(&run_proxy);
     s->context.store(nullptr);

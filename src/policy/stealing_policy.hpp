@@ -5,8 +5,11 @@
 // the newest, and then its proxies, newest first. Who runs a proxy (the thief, or one who stole it from there) first
 // moves the original from batched to taken; its owner, come to its join, may instead take a batched task back. So a
 // task that nobody has begun never makes its owner wait, and a proxy that comes too late does nothing.
+//
+// Short tasks it may keep: then there are no proxies, and nobody but it or their owner runs them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "join/join.hpp"
@@ -35,6 +38,8 @@ class stealing_policy : public policy, protected steal_source {
   [[nodiscard]] virtual bool shows_task(const worker& victim) const noexcept = 0;
   /// Something was taken from victim.
   virtual void stolen_from(worker& /*victim*/) noexcept {}
+  /// The worker has run so many tasks that it took, in so many ticks.
+  virtual void ran(worker& /*w*/, std::uint32_t /*tasks*/, std::uint64_t /*ticks*/) noexcept {}
 
   /// Any thread. Is there anything to take from victim? Asks it if there is not.
   [[nodiscard]] bool shows_work(worker& victim) const noexcept;

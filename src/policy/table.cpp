@@ -35,7 +35,8 @@ std::vector<loop_kind> unasked() {
 std::vector<loop_kind> all() { return with(standard, unasked()); }
 
 std::unique_ptr<policy> make_lace(policy_parts p) {
-  return std::make_unique<lace>(std::move(p.victims), std::move(p.join), p.steal_half);
+  return std::make_unique<lace>(std::move(p.victims), std::move(p.join),
+                                p.steal_half ? lace::theft::half : lace::theft::one);
 }
 std::unique_ptr<policy> make_lazy(policy_parts p) {
   return std::make_unique<lazy>(std::move(p.victims), std::move(p.join), rule_of(p.loop), p.push_half);
@@ -59,7 +60,8 @@ const std::vector<policy_row>& policy_table() {
        .loops = all(),
        .options = {"steal_half", "interrupt_after_ns"},
        .make = [](policy_parts p) -> std::unique_ptr<policy> {
-         return std::make_unique<lace>(std::make_unique<near_victim>(), std::move(p.join), p.steal_half);
+         return std::make_unique<lace>(std::make_unique<near_victim>(), std::move(p.join),
+                                       p.steal_half ? lace::theft::half : lace::theft::some);
        }},
       {.name = "lace",
        .summary = "split deque in the task stack (Lace, 2014)",
@@ -111,7 +113,7 @@ const std::vector<policy_row>& policy_table() {
        .options = {"steal_half", "interrupt_after_ns", "level_attempts"},
        .make = [](policy_parts p) -> std::unique_ptr<policy> {
          return std::make_unique<lace>(std::make_unique<hierarchical_victim>(p.level_attempts), std::move(p.join),
-                                       p.steal_half);
+                                       p.steal_half ? lace::theft::half : lace::theft::one);
        }},
       {.name = "adws",
        .summary = "tasks have places: divided by work hints, stolen from close by (Shiina and Taura, 2019)",

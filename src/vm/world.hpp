@@ -94,6 +94,7 @@ class world {
     return all;
   }
   [[nodiscard]] virtual unsigned first_offers() { return 8; }
+  [[nodiscard]] virtual std::uint32_t taken_at_once(std::uint32_t wanted, std::uint32_t /*offered*/) { return wanted; }
 
   // The program's own work, for worlds in which it takes time.
   /// The caller has worked for that long.

@@ -421,6 +421,13 @@ void add_groups(scenario_list& to) {
                   "a branch is joined below tasks of a group, thieves that get half",
                   [=] { explore_left_behind(small(3, policy, "transitive", true)); }});
   }
+  to.push_back({"standard_group_kept", "a group of eight tasks, thieves that take several and keep them",
+                [] { explore_group(small(3, "standard", "transitive"), 8); }});
+  to.push_back({"standard_group_in_place_kept", "groups filled in turn, thieves that take several and keep them",
+                [] { explore_in_place(small(2, "standard", "transitive")); }});
+  to.push_back({"standard_group_left_behind_kept",
+                "a branch is joined below tasks of a group, thieves that take several and keep them",
+                [] { explore_left_behind(small(3, "standard", "transitive")); }});
   for (const int workers : {1, 2, 3}) {
     const std::string n = std::to_string(workers);
     to.push_back({"group_in_group_" + n, "groups on the heap in tasks of such, workers: " + n,

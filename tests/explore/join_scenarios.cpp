@@ -232,6 +232,8 @@ void add_joins(scenario_list& to) {
     to.push_back({policy + "_steal_half", "thieves that get half of all tasks",
                   [=] { explore_tree(small(3, policy, "transitive", true), full(15)); }});
   }
+  to.push_back({"standard_kept", "thieves that take several tasks and keep them",
+                [] { explore_tree(small(3, "standard", "transitive"), full(15)); }});
 }
 
 }  // namespace filch::explore

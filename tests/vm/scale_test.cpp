@@ -59,6 +59,26 @@ TEST(scale, one_group_filled_by_one_thread) {
   EXPECT_GE(share, 0.8);
 }
 
+double seconds_of_short_tasks(const std::string& policy) {
+  double seconds = 0;
+  run_on(16, policy, [&](scheduler&) {
+    seconds = seconds_of([] {
+      task_group group;
+      for (int i = 0; i < 20'000; ++i) group.run([] { work_for(1e-6); });
+      group.wait();
+    });
+  });
+  return seconds;
+}
+
+// One thread fills a group on its task stack. Who comes for a task keeps the others waiting for longer than it takes, so thieves
+// take several.
+TEST(scale, short_tasks_are_taken_several_at_a_time) {
+  const double gain = seconds_of_short_tasks("lace") / seconds_of_short_tasks("standard");
+  report("gain", gain);
+  EXPECT_GT(gain, 2);
+}
+
 // The iterations of a loop have a group each.
 TEST(scale, a_group_for_each_iteration) {
   constexpr std::size_t groups = 640;

@@ -19,6 +19,9 @@ inline constexpr std::uint32_t pauses_per_look = 16;
 /// How many pushes of a worker that has begun something new are offered at once (policies lace and standard).
 constexpr unsigned first_offers() noexcept { return 8; }
 
+/// How many of the tasks on offer a thief takes whom `wanted` of them would serve (policy standard).
+constexpr std::uint32_t taken_at_once(std::uint32_t wanted, std::uint32_t /*offered*/) noexcept { return wanted; }
+
 /// Tells the processor that this thread is spinning; belongs into every retry loop.
 void pause() noexcept;
 
