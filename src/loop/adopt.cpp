@@ -32,6 +32,7 @@ bool adopt(worker& w, seen_piece seen, worker& owner, work_share& into) noexcept
   loop.next.store(start.low);
   loop.last.store(seen.p->high.load());
   loop.chunks = start.chunks;
+  loop.begin_unseen();  // of iterations elsewhere in the loop
   worker::finish(*seen.p, owner, run_result::done);
   return true;
 }

@@ -16,10 +16,6 @@
 namespace filch::detail {
 namespace {
 
-/// A call may run so many of its iterations before any of them has shown how long it takes: what was remembered of the
-/// place may have been another kind of iteration.
-std::uint64_t chunk_unseen(std::uint64_t left) noexcept { return std::max<std::uint64_t>(1, left / 16); }
-
 /// Longer chunks of a short loop end at multiples of this: reductions combine so many leaves at once.
 constexpr std::uint64_t chunk_row = 16;
 
@@ -200,11 +196,10 @@ void run_part(worker_core& core, loop_state& whole, std::uint64_t low, std::uint
   chunk_tuner& tuner = w.loops.tuners->of(&whole.code);
   const inside_chunk here(w, tuner);
   const bool lazy = is_lazy(whole.kind);
-  const bool exact_chunks = whole.grain_given && lazy && whole.kind != loop_kind::standard;
   loop_share f(w, lazy, whole, tuner, low, high);
-  f.most.store(exact_chunks ? whole.grain : std::max(whole.grain, chunk_unseen(high - low)));
   f.chunks = chunks;
-  f.exact = exact_chunks;
+  f.exact = whole.grain_given && lazy && whole.kind != loop_kind::standard;
+  f.begin_unseen();
   f.slow = low != 0;  // what has run so far was longer than it was to be; or somebody has stolen this, and is awake
   f.shared.store(!lazy || origin == part_origin::stolen);
   f.polls = whole.stop != nullptr || (lazy && whole.kind != w.loops.kind && whole.kind != loop_kind::standard);

@@ -88,12 +88,24 @@ bool stealing_policy::run_help(worker& w, const steal_result& found, work_share*
   if (adopter == nullptr || !found.part || !is_part_of_same(*found.part.p, *adopter)) {
     return run(w, found, [&] { w.count(&counters::leaps); });
   }
-  if (!adopt(w, found.part, *found.victim, *adopter)) return false;
+  return adopt_part(w, *found.victim, found.part, *adopter);
+}
+
+bool stealing_policy::adopt_part(worker& w, worker& victim, seen_piece part, work_share& adopter) noexcept {
+  if (!adopt(w, part, victim, adopter)) return false;
   w.occupied();
   w.count(&counters::leaps);
   w.count(&counters::transactions);
-  stolen_from(*found.victim);
+  stolen_from(victim);
   return true;
+}
+
+bool stealing_policy::adopt_any(worker& w, work_share& adopter) noexcept {
+  worker* const victim = any_other(w);
+  if (victim == nullptr) return false;
+  const seen_piece part = victim->pieces.oldest(0);
+  if (!part) victim->ask();
+  return part && is_part_of_same(*part.p, adopter) && adopt_part(w, *victim, part, adopter);
 }
 
 bool stealing_policy::acquire(worker& w) noexcept {
@@ -105,8 +117,8 @@ bool stealing_policy::acquire(worker& w) noexcept {
 
 bool stealing_policy::help(worker& w, lineage awaited, work_share* adopter) noexcept {
   if (!w.activations.has_room()) return false;
-  const steal_result found = joins_->find(*this, w, awaited);
-  return found && run_help(w, found, adopter);
+  if (const steal_result found = joins_->find(*this, w, awaited)) return run_help(w, found, adopter);
+  return adopter != nullptr && steals_anywhere() && adopt_any(w, *adopter);
 }
 
 steal_result stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {

@@ -51,6 +51,9 @@ class stealing_policy : public policy, protected steal_source {
   bool run_help(worker& w, const steal_result& found, work_share* adopter) noexcept;
 
  private:
+  bool adopt_part(worker& w, worker& victim, seen_piece part, work_share& adopter) noexcept;
+  /// Waiting worker: adopts a piece of the same loop or bag, wherever it is. False: found none, or somebody else was faster.
+  bool adopt_any(worker& w, work_share& adopter) noexcept;
   template <class Claimed>
   bool run(worker& w, const steal_result& found, Claimed claimed) noexcept;
   static run_result run_proxy(task& t, run_by who);

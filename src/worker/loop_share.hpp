@@ -14,6 +14,7 @@
 //  4. Intervals and pieces begin at multiples of the grain, so that only the end of a loop has less.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -50,6 +51,12 @@ struct loop_state {
   std::uint64_t error_at{0};
 };
 
+/// So many of the iterations that are left may run before any of them has shown how long it takes: what was remembered of
+/// the place may have been another kind of iteration.
+[[nodiscard]] inline std::uint64_t chunk_unseen(std::uint64_t left) noexcept {
+  return std::max<std::uint64_t>(1, left / 16);
+}
+
 struct loop_share : work_share {
   loop_share(worker_core& w, bool on_request, loop_state& of, chunk_tuner& at, std::uint64_t low,
              std::uint64_t high) noexcept
@@ -68,6 +75,10 @@ struct loop_share : work_share {
   bool slow = false;                    ///< it has shown to be longer than it was to be
   bool alone = false;                   ///< nobody was woken for it, since it was to be short
 
+  /// Owner. The interval is a new one.
+  void begin_unseen() noexcept {
+    most.store(exact ? whole->grain : std::max(whole->grain, chunk_unseen(last.load() - next.load())));
+  }
   /// Owner. Begins iteration i, which is `next`. False: it is not the share's any more.
   bool begin_iteration(std::uint64_t i) noexcept {
     next.store(i + 1);

@@ -79,6 +79,24 @@ TEST(scale, short_tasks_are_taken_several_at_a_time) {
   EXPECT_GT(gain, 2);
 }
 
+// Two iterations for each worker. One that has run its own, and waits for those that it gave away, takes others of the loop
+// that nobody has begun; else there would be three rounds.
+TEST(scale, waiters_of_a_loop_take_any_part_of_it) {
+  constexpr int workers = 16;
+  constexpr int rounds = 2;
+  constexpr int loops = 8;
+  constexpr double long_s = 2e-4;
+  const double seconds = seconds_on(workers, [] {
+    const auto loop = [] { parallel_for(0, rounds * workers, [](int) { work_for(long_s); }); };
+    loop();
+    return seconds_of([&] {
+      for (int i = 0; i < loops; ++i) loop();
+    });
+  });
+  report("rounds", seconds / loops / long_s);
+  EXPECT_LT(seconds / loops / long_s, 2.5);
+}
+
 // The iterations of a loop have a group each.
 TEST(scale, a_group_for_each_iteration) {
   constexpr std::size_t groups = 640;
