@@ -26,6 +26,8 @@ class private_policy : public stealing_policy {
   [[nodiscard]] bool can_be_asked() const noexcept final { return true; }
 
  protected:
+  [[nodiscard]] bool adopts_from_anybody() const noexcept final { return false; }
+
   struct cells : offer {
     /// [PV1] relaxed: a hint, which slots to look at; what they hold is ordered by their states.
     platform::atomic<std::uint32_t> handed_end{0};

@@ -40,23 +40,25 @@ bool stealing_policy::run(worker& w, const steal_result& found, Claimed claimed)
   w.occupied();
   stolen_from(victim);
   claimed();
-  slot& newest = found.first[found.count - 1];
+  slot* const end = found.first + found.count;
   const std::uint64_t since = platform::ticks();
-  if (found.count == 1) {
-    w.run_taken(newest, &victim);
-    ran(w, 1, platform::ticks() - since);
-    return true;
-  }
-  const std::uint64_t batched = task_state{.status = task_status::batched, .thief = w.number, .id = w.new_id()}.pack();
-  // [TS8] relaxed: this worker runs it; or who has got a proxy, with which comes the slot: it was shared by [SD3] or
-  // [SD4], or handed on by [TR2], [CC4] or [CC5].
-  for (slot* s = found.first; s != &newest; ++s) s->state.store(batched, std::memory_order_relaxed);
-  if (found.kept) {
-    w.run_taken(newest, &victim);
-    for (slot* s = &newest; s != found.first;) w.run_batched(*--s, victim, batched);
+  const std::uint64_t batched =
+      found.count == 1 ? 0 : task_state{.status = task_status::batched, .thief = w.number, .id = w.new_id()}.pack();
+  const auto mark = [&](slot* from, const slot* until) {
+    // [TS8] relaxed: this worker runs it; or who has got a proxy, with which comes the slot: it was shared by [SD3] or
+    // [SD4], or handed on by [TR2], [CC4] or [CC5].
+    for (; from != until; ++from) from->state.store(batched, std::memory_order_relaxed);
+  };
+  if (found.count == 1 || found.kept) {
+    // The oldest first: their owner, who comes to the newest first, takes those back that are not begun.
+    mark(found.first + 1, end);
+    w.run_taken(*found.first, &victim);
+    for (slot* s = found.first + 1; s != end; ++s) w.run_batched(*s, victim, batched);
     ran(w, found.count, platform::ticks() - since);
     return true;
   }
+  slot& newest = *(end - 1);
+  mark(found.first, &newest);
   slot* const below = w.head.load();
   for (slot* original = found.first; original != &newest; ++original) {
     slot* const s = w.head.load();
@@ -118,7 +120,7 @@ bool stealing_policy::acquire(worker& w) noexcept {
 bool stealing_policy::help(worker& w, lineage awaited, work_share* adopter) noexcept {
   if (!w.activations.has_room()) return false;
   if (const steal_result found = joins_->find(*this, w, awaited)) return run_help(w, found, adopter);
-  return adopter != nullptr && steals_anywhere() && adopt_any(w, *adopter);
+  return adopter != nullptr && adopts_from_anybody() && adopt_any(w, *adopter);
 }
 
 steal_result stealing_policy::take(worker& thief, worker& victim, const lineage* only) noexcept {

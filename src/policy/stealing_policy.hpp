@@ -6,7 +6,7 @@
 // moves the original from batched to taken; its owner, come to its join, may instead take a batched task back. So a
 // task that nobody has begun never makes its owner wait, and a proxy that comes too late does nothing.
 //
-// Short tasks it may keep: then there are no proxies, and nobody but it or their owner runs them.
+// Short tasks it may keep: then there are no proxies, it runs the oldest first, and nobody else but their owner runs any.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,9 @@ class stealing_policy : public policy, protected steal_source {
   virtual void stolen_from(worker& /*victim*/) noexcept {}
   /// The worker has run so many tasks that it took, in so many ticks.
   virtual void ran(worker& /*w*/, std::uint32_t /*tasks*/, std::uint64_t /*ticks*/) noexcept {}
+
+  /// May a waiter adopt parts of its loop from anybody? Not where workers have a range, or take nothing themselves.
+  [[nodiscard]] virtual bool adopts_from_anybody() const noexcept { return steals_anywhere(); }
 
   /// Any thread. Is there anything to take from victim? Asks it if there is not.
   [[nodiscard]] bool shows_work(worker& victim) const noexcept;

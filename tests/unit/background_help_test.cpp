@@ -118,6 +118,32 @@ TEST_P(background_help, many_regions_do_not_begin_many_threads) {
   EXPECT_LE(spares, 2);
 }
 
+// A thief that takes several tasks, because those before were short, must not begin one whose predecessor it keeps.
+TEST(background_help_of_standard, tasks_wait_for_older_ones_behind_short_ones) {
+  for (const int workers : {2, 4}) {
+    scheduler pool({.workers = workers});
+    for (int run = 0; run != 20; ++run) {
+      constexpr std::size_t short_ones = 400;
+      constexpr std::size_t all = short_ones + 60;
+      std::vector<std::atomic<bool>> ended(all);
+      pool.run([&] {
+        task_group group;
+        for (std::size_t i = 0; i != all; ++i) {
+          group.run([&ended, i] {
+            if (i > short_ones && !ended[i - 1]) {
+              const blocking here;
+              while (!ended[i - 1]) std::this_thread::yield();
+            }
+            ended[i] = true;
+          });
+        }
+        group.wait();
+      });
+      for (const auto& each : ended) ASSERT_TRUE(each);
+    }
+  }
+}
+
 // Nor does it take its own place when that task blocks.
 TEST_P(background_help, spare_threads_that_block_are_replaced) {
   if (GetParam().workers == 1) return;  // whose submitted tasks are run by another spare thread
