@@ -9,7 +9,7 @@ namespace filch {
 /// every number stands for an event between workers, or for time without work. Steals, leaps, grows and shrinks are
 /// those of Figure 7 of the Lace paper.
 struct statistics {
-  std::uint64_t steals = 0;         ///< tasks taken by idle workers
+  std::uint64_t steals = 0;         ///< times an idle worker took a task, or several at once
   std::uint64_t failed_steals = 0;  ///< attempts of idle workers that found nothing or lost a race
   std::uint64_t leaps = 0;          ///< tasks taken by a worker that waits for another task
   std::uint64_t grows = 0;          ///< an owner moved its split point up

@@ -241,10 +241,10 @@ class value_meeting {
     if (other == nullptr &&
         place.compare_exchange_strong(other, &mine, std::memory_order_release, std::memory_order_acquire))
       return nullptr;
-    place.store(nullptr, std::memory_order_relaxed);  // nobody else comes to this cell
+    place.store(nullptr, std::memory_order_relaxed);  // [MV1] relaxed: nobody else comes to this cell
     return other;
   }
-  /// Calls f(value) for what is still there, once nobody leaves any more.
+  /// Calls f(value) for what is still there, once nobody leaves any more: relaxed, since the joins of all parts come before.
   template <class F>
   void for_each(std::uint64_t count, const F& f) const {
     const cell* const all = cells_.load(std::memory_order_relaxed);

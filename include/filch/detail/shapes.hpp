@@ -42,12 +42,12 @@ class index_shape {
   [[nodiscard]] std::uint64_t size() const noexcept { return n_; }
   // Of all shapes: what the items of the outermost dimension are called, how many there are, and how many numbers of an
   // item follow each other.
-  /// Is any place found as fast as the next one?
-  static constexpr bool has_cheap_places = true;
   static constexpr const char* items = "iterations";
   [[nodiscard]] std::uint64_t outermost() const noexcept { return n_; }
   [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
 
+  /// Of shapes of single items, if they say so: is any place found as fast as the next one?
+  static constexpr bool has_cheap_places = true;
   /// Of shapes of single items: where the numbers are counted, and what a body is called with. Integers are counted in the
   /// user's own type, as a serial loop would. One that is computed from its number may wrap around, as far as the compiler
   /// knows, and loops over such integers are not vectorised.
@@ -107,11 +107,11 @@ class iterator_shape {
   iterator_shape(Iterator first, std::uint64_t n) : first_(std::move(first)), n_(n) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return n_; }
-  static constexpr bool has_cheap_places = std::contiguous_iterator<Iterator>;
   static constexpr const char* items = "iterations";
   [[nodiscard]] std::uint64_t outermost() const noexcept { return n_; }
   [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
 
+  static constexpr bool has_cheap_places = std::contiguous_iterator<Iterator>;
   using place = Iterator;
   using item_type = std::iter_reference_t<Iterator>;
 
