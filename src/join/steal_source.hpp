@@ -13,7 +13,7 @@ struct steal_result {
   worker* victim = nullptr;
   slot* first = nullptr;
   std::uint32_t count = 0;
-  bool kept = false;  ///< several, so short that they are nobody else's
+  bool kept = false;  ///< several, so short that nobody else is to find them
   seen_piece part = {};
   explicit operator bool() const noexcept { return victim != nullptr; }
 };

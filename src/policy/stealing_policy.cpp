@@ -6,6 +6,7 @@
 #include <filch/platform/ticks.hpp>
 
 #include "loop/adopt.hpp"
+#include "worker/kept_tasks.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
@@ -46,14 +47,15 @@ bool stealing_policy::run(worker& w, const steal_result& found, Claimed claimed)
       found.count == 1 ? 0 : task_state{.status = task_status::batched, .thief = w.number, .id = w.new_id()}.pack();
   const auto mark = [&](slot* from, const slot* until) {
     // [TS8] relaxed: this worker runs it; or who has got a proxy, with which comes the slot: it was shared by [SD3] or
-    // [SD4], or handed on by [TR2], [CC4] or [CC5].
+    // [SD4], or handed on by [TR2], [CC4] or [CC5]; or with the slots through a queue.
     for (; from != until; ++from) from->state.store(batched, std::memory_order_relaxed);
   };
   if (found.count == 1 || found.kept) {
     // The oldest first: their owner, who comes to the newest first, takes those back that are not begun.
     mark(found.first + 1, end);
+    kept_tasks others(w, {.first = found.first + 1, .end = end, .owner = &victim, .state = batched});
     w.run_taken(*found.first, &victim);
-    for (slot* s = found.first + 1; s != end; ++s) w.run_batched(*s, victim, batched);
+    others.run_all();
     ran(w, found.count, platform::ticks() - since);
     return true;
   }

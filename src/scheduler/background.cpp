@@ -134,6 +134,11 @@ void background::adopt(background_task& t, std::shared_ptr<void> itself) {
   t.keep_ = std::move(itself);
 }
 
+void background::submit(background_task& t, std::shared_ptr<void> itself) {
+  adopt(t, std::move(itself));
+  tell_all(queue(t));
+}
+
 future_waiter* background::queue(background_task& t) noexcept {
   t.end_hold(background_task::state::queued);
   if (!home_.runs_at_once()) {
@@ -155,9 +160,7 @@ void hold_background(background_task& t, std::shared_ptr<void> itself) {
 }
 
 void submit_background(scheduler& to, background_task& t, std::shared_ptr<void> itself) {
-  background& tasks = to.core().background_tasks();
-  tasks.adopt(t, std::move(itself));
-  tell_all(tasks.queue(t));
+  to.core().background_tasks().submit(t, std::move(itself));
 }
 
 }  // namespace filch::detail

@@ -71,6 +71,8 @@ class background {
 
   /// A new task, held, which keeps itself. Throws std::bad_alloc, and std::system_error when there is no thread.
   void adopt(background_task& t, std::shared_ptr<void> itself);
+  /// A new task, which keeps itself and may run at once. Throws as adopt().
+  void submit(background_task& t, std::shared_ptr<void> itself);
   /// An adopted task may run. Returns whom the caller is to tell, if it has run at once.
   [[nodiscard]] future_waiter* queue(background_task& t) noexcept;
   /// A link lasts as long as anybody has it, so no other scheduler at the same address has it.

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include <filch/blocking.hpp>
+#include <filch/future.hpp>
 
 #include "scheduler/scheduler_core.hpp"
+#include "worker/kept_tasks.hpp"
 #include "worker/policy.hpp"
 #include "worker/stand_in.hpp"
 #include "worker/worker.hpp"
@@ -117,6 +119,28 @@ bool spare_threads::give_back(spare_thread& t) noexcept {
   const std::lock_guard lock(mutex_);
   t.is_free_ = t.released_.load(std::memory_order_relaxed);  // [SP5]
   return t.is_free_;
+}
+
+void spare_threads::hand_over(kept_tasks& own) {
+  auto run_row = [row = own.left()] {
+    auto& w = static_cast<worker&>(*self);
+    const busy_section here(w);
+    kept_tasks(w, row).run_all();
+  };
+  using body = decltype(run_row);
+  const auto made = std::make_shared<submitted_task<future_value<body>, body>>(run_row);
+  home_.background_tasks().submit(*made, made);
+  own.give_away();
+}
+
+void spare_threads::hand_over_kept(worker& from) noexcept {
+  try {
+    for (kept_tasks* each = from.kept; each != nullptr; each = each->outer()) {
+      if (!each->is_empty()) hand_over(*each);
+    }
+  } catch (const std::exception&) {
+    // Their owner has them still.
+  }
 }
 
 stand_in* spare_threads::begin(worker& blocked) noexcept {

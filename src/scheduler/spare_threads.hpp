@@ -17,6 +17,7 @@
 
 namespace filch::detail {
 
+class kept_tasks;
 class scheduler_core;
 class worker;
 
@@ -59,12 +60,15 @@ class spare_threads final : public stand_ins {
   explicit spare_threads(scheduler_core& home) noexcept : home_(home) {}
 
   stand_in* begin(worker& blocked) noexcept override;
+  void hand_over_kept(worker& from) noexcept override;
   /// One begins, until the scheduler ends, unless one has. Throws std::system_error when there is none to be had.
   void keep_one();
   /// All end, and those that begin meanwhile. Afterwards there are none. One thread, which has joined the workers' threads.
   void stop() noexcept;
 
  private:
+  /// Throws std::bad_alloc.
+  void hand_over(kept_tasks& own);
   spare_thread& begin_any(worker* blocked);
   spare_thread* take_last_time() noexcept;
   /// False: it was begun again meanwhile.

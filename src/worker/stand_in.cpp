@@ -29,10 +29,15 @@ void offer_all(worker& w) noexcept {
 
 }  // namespace
 
+void share_kept(worker& w) noexcept {
+  if (w.kept != nullptr) w.common.spares.hand_over_kept(w);
+}
+
 void block(worker* innermost) noexcept {
   for (worker* w = innermost; w != nullptr; w = w->outer) {
-    if (w->blocked.regions++ != 0) continue;  // already
     offer_all(*w);
+    share_kept(*w);
+    if (w->blocked.regions++ != 0) continue;  // somebody is in its place
     stand_in* const t = w->common.spares.begin(*w);
     // [IB4] seq_cst: before the look whether anything has come ([IB2]): who brings something sees this, or is seen.
     w->blocked.in_its_place.store(t, std::memory_order_seq_cst);

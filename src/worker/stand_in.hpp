@@ -24,10 +24,15 @@ class stand_ins {
  public:
   /// Any thread. One begins in that worker's place, until its end(). Null: there is none to be had.
   virtual stand_in* begin(worker& blocked) noexcept = 0;
+  /// Owner. The tasks that it has taken and not begun are for everybody from now on, as far as there is memory for that.
+  virtual void hand_over_kept(worker& from) noexcept = 0;
 
  protected:
   ~stand_ins() = default;
 };
+
+/// Owner, before it sleeps in a task: what it keeps of tasks that it has taken is for everybody.
+void share_kept(worker& w) noexcept;
 
 /// The calling thread is blocked until unblock() of the same, as that worker, and as those that it is in the schedulers around.
 /// What they have is offered first. Null: nothing happens. May be nested.

@@ -63,6 +63,7 @@ class waiting_worker {
   template <class Over, class Deadline>
   void doze_unless(Over over, Deadline deadline_ns, bool for_detached = false) noexcept {
     tell_rest(w_);
+    share_kept(w_);
     // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other. And
     // before what over() looks at.
     w_.wait.dozing.store(true, std::memory_order_seq_cst);

@@ -32,6 +32,7 @@
 namespace filch::detail {
 
 class interrupter;
+class kept_tasks;
 class policy;
 class sleepers;
 class striped_mutex;
@@ -363,6 +364,7 @@ class worker : public worker_core {
   platform::trace_log trace;                  ///< owner
   std::shared_ptr<profile_recorder> profile;  ///< owner; null: what it runs is not profiled
   std::int64_t root_since_ns = 0;             ///< owner, for the trace
+  kept_tasks* kept = nullptr;                 ///< owner: the innermost row of tasks that it runs one after the other
   worker* in_place_of = nullptr;              ///< owner: a blocked worker whose inbox it empties as well
   worker* outer = nullptr;                    ///< owner: enclosing worker, if entered from another scheduler's task
   blocked_part blocked;

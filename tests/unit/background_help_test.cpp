@@ -144,6 +144,37 @@ TEST(background_help_of_standard, tasks_wait_for_older_ones_behind_short_ones) {
   }
 }
 
+// What such a thief keeps is for others while it is blocked; the owner of the tasks is, too.
+TEST(background_help_of_standard, tasks_wait_for_younger_ones_behind_short_ones) {
+  for (const int workers : {2, 4}) {
+    scheduler pool({.workers = workers});
+    for (int run = 0; run != 20; ++run) {
+      constexpr std::size_t short_ones = 400;
+      constexpr std::size_t all = short_ones + 60;
+      std::vector<std::atomic<bool>> ended(all);
+      std::atomic<std::size_t> count = 0;
+      pool.run([&] {
+        task_group group;
+        for (std::size_t i = 0; i != all; ++i) {
+          group.run([&, i] {
+            const bool waits_for_next = i >= short_ones && i % 2 == 0;
+            // The owner's first is the newest.
+            const auto is_due = [&, i] { return i + 1 == all ? count == all - 1 : !waits_for_next || ended[i + 1]; };
+            if (i + 1 == all || (waits_for_next && i + 2 != all)) {
+              const blocking here;
+              while (!is_due()) std::this_thread::yield();
+            }
+            ended[i] = true;
+            ++count;
+          });
+        }
+        group.wait();
+      });
+      ASSERT_EQ(count, all);
+    }
+  }
+}
+
 // Nor does it take its own place when that task blocks.
 TEST_P(background_help, spare_threads_that_block_are_replaced) {
   if (GetParam().workers == 1) return;  // whose submitted tasks are run by another spare thread
