@@ -54,7 +54,6 @@ struct policy_variant {
 inline std::vector<policy_variant> policy_variants() {
   std::vector<policy_variant> all;
   for (const auto& c : combinations()) {
-    if (c.policy == "standard") continue;      // today the same as lace with transitive
     if (c.policy == "serial") continue;        // serial_test.cpp: nothing is ever stolen
     if (c.policy == "adws_nosteal") continue;  // adws_test.cpp: what is here waits for thieves
     // lace, where workers are not bound, and outside of repeated parts; what they add has tests of its own

@@ -53,17 +53,16 @@ void chase_lev::rejoin(worker& w, slot& s) noexcept {
 steal_result chase_lev::take_task(worker& /*thief*/, worker& victim, const lineage* only) noexcept {
   auto& deque = ring_of(victim).deque;
   const auto seen = deque.oldest();
-  if (seen.item == nullptr) return {};
-  if (only != nullptr) {
-    // The entry was read before the activation is found to be active: so the task was made in it, or inside of it.
-    const auto base = victim.activations.find(only->id);
-    if (!base || victim.index_of(seen.item) < *base) return {};
-  }
+  // The entry was read before the activation is found to be active: so the task was made in it, or inside of it.
+  if (seen.item == nullptr || !may_take(victim, victim.index_of(seen.item), only)) return {};
   if (!deque.take(seen)) return {};
   return {.victim = &victim, .first = seen.item, .count = 1};
 }
 
-bool chase_lev::shows_task(const worker& victim) const noexcept { return !ring_of(victim).deque.empty(); }
+bool chase_lev::shows_task(const worker& victim, const lineage* only) const noexcept {
+  const auto seen = ring_of(victim).deque.oldest();
+  return seen.item != nullptr && may_take(victim, victim.index_of(seen.item), only);
+}
 
 std::uint32_t chase_lev::taken_end(const worker& victim) const noexcept {
   const slot* const last = ring_of(victim).deque.last_taken();

@@ -199,11 +199,7 @@ void lace::set_all_stolen(worker& w, shared_part& part, std::uint32_t head) noex
 steal_result lace::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
   shared_part& part = shared_part_of(victim);
   const auto seen = part.deque.load();
-  if (!seen.something_shared()) return {};
-  if (only != nullptr) {
-    const auto base = victim.activations.find(only->id);
-    if (!base || seen.tail < *base) return {};
-  }
+  if (!seen.something_shared() || !may_take(victim, seen.tail, only)) return {};
   using index = deque::split_deque::index;
   index count = 1;
   if (takes_ == theft::half) {
@@ -221,8 +217,9 @@ steal_result lace::take_task(worker& thief, worker& victim, const lineage* only)
   return {.victim = &victim, .first = victim.base + seen.tail, .count = count, .kept = takes_ == theft::some};
 }
 
-bool lace::shows_task(const worker& victim) const noexcept {
-  return shared_part_of(victim).deque.load().something_shared();
+bool lace::shows_task(const worker& victim, const lineage* only) const noexcept {
+  const auto seen = shared_part_of(victim).deque.load();
+  return seen.something_shared() && may_take(victim, seen.tail, only);
 }
 
 void lace::stolen_from(worker& victim) noexcept {
@@ -245,7 +242,7 @@ void lace::ran(worker& w, std::uint32_t tasks, std::uint64_t ticks) noexcept {
   known = std::max(each, known / 2 + each / 2);  // what is long counts at once
 }
 
-bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w) || w.pieces.oldest(0); }
+bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w, nullptr) || w.pieces.oldest(0); }
 
 std::uint32_t lace::taken_end(const worker& victim) const noexcept { return shared_part_of(victim).deque.load().tail; }
 

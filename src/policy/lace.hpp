@@ -55,7 +55,7 @@ class lace : public stealing_policy {
 
  private:
   steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
-  [[nodiscard]] bool shows_task(const worker& victim) const noexcept override;
+  [[nodiscard]] bool shows_task(const worker& victim, const lineage* only) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;
   void stolen_from(worker& victim) noexcept override;
   void ran(worker& w, std::uint32_t tasks, std::uint64_t ticks) noexcept override;

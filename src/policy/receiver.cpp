@@ -147,6 +147,8 @@ void receiver::wait_for_answer(worker& thief, worker& victim, const lineage* onl
   }
 }
 
-bool receiver::shows_task(const worker& victim) const noexcept { return mailbox_of(victim).requests.is_open(); }
+bool receiver::shows_task(const worker& victim, const lineage* /*only*/) const noexcept {
+  return mailbox_of(victim).requests.is_open();
+}
 
 }  // namespace filch::detail

@@ -30,7 +30,7 @@ class receiver final : public private_policy {
 
  private:
   steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
-  [[nodiscard]] bool shows_task(const worker& victim) const noexcept override;
+  [[nodiscard]] bool shows_task(const worker& victim, const lineage* only) const noexcept override;
 
   struct mailbox;
   [[nodiscard]] static mailbox& mailbox_of(const worker& w) noexcept;

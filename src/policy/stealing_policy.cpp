@@ -141,8 +141,8 @@ steal_result stealing_policy::take_any(worker& thief) noexcept {
   return victim == nullptr ? steal_result{} : take(thief, *victim, nullptr);
 }
 
-bool stealing_policy::shows_work(worker& victim) const noexcept {
-  if (victim.pieces.something_offered() || shows_task(victim)) return true;
+bool stealing_policy::shows_work(worker& victim, const lineage* only) const noexcept {
+  if (victim.pieces.something_offered(only != nullptr ? only->id : 0) || shows_task(victim, only)) return true;
   victim.ask();
   return false;
 }
@@ -157,7 +157,7 @@ bool stealing_policy::work_visible(worker& w) noexcept {
 }
 
 bool stealing_policy::help_visible(worker& w, lineage awaited) noexcept {
-  return shows_work(w.common.team[awaited.thief]);
+  return shows_work(w.common.team[awaited.thief], &awaited);
 }
 
 run_result stealing_policy::run_proxy(task& t, run_by who) {

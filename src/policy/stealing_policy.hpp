@@ -34,8 +34,14 @@ class stealing_policy : public policy, protected steal_source {
 
   /// As take(), tasks of the stack alone, and asking for nothing.
   virtual steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept = 0;
-  /// Any thread. Is there a task to take from victim?
-  [[nodiscard]] virtual bool shows_task(const worker& victim) const noexcept = 0;
+  /// Any thread. Is there a task to take from victim, as take() with `only` would?
+  [[nodiscard]] virtual bool shows_task(const worker& victim, const lineage* only) const noexcept = 0;
+  /// Any thread. May take() with `only` take what lies at that place of the victim's stack, and was on offer before this?
+  [[nodiscard]] static bool may_take(const worker& victim, std::uint32_t index, const lineage* only) noexcept {
+    if (only == nullptr) return true;
+    const auto base = victim.activations.find(only->id);
+    return base && index >= *base;
+  }
   /// Something was taken from victim.
   virtual void stolen_from(worker& /*victim*/) noexcept {}
   /// The worker has run so many tasks that it took, in so many ticks.
@@ -44,8 +50,8 @@ class stealing_policy : public policy, protected steal_source {
   /// May a waiter adopt parts of its loop from anybody? Not where workers have a range, or take nothing themselves.
   [[nodiscard]] virtual bool adopts_from_anybody() const noexcept { return steals_anywhere(); }
 
-  /// Any thread. Is there anything to take from victim? Asks it if there is not.
-  [[nodiscard]] bool shows_work(worker& victim) const noexcept;
+  /// Any thread. Is there anything that take() would take from victim? Asks it if there is not.
+  [[nodiscard]] bool shows_work(worker& victim, const lineage* only = nullptr) const noexcept;
   /// A worker other than w, or null when it is alone.
   [[nodiscard]] worker* any_other(worker& w) const noexcept { return victims_->choose(w); }
   /// Searching worker: runs what it has found, and ends the search. False: somebody else was faster.

@@ -164,6 +164,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
   try {
     for (int i = 1; i < chosen_.workers; ++i) {
       worker& w = team_[static_cast<std::uint32_t>(i)];
+      w.attached.store(true, std::memory_order_relaxed);  // published with the thread
       threads_.push_back(std::make_unique<platform::thread>(
           platform::worker_stack_bytes(), [this, &w] { begin_thread(w); }, w.location.processor,
           "filch-" + std::to_string(i)));
@@ -244,7 +245,7 @@ worker& scheduler_core::find_seat() {
   if (!seat_taken_.load(std::memory_order_relaxed) &&
       seat_taken_.compare_exchange_strong(taken, true, std::memory_order_acquire, std::memory_order_relaxed)) {
     worker& seat = team_[0];
-    seat.attached.store(true);
+    seat.attached.store(true, std::memory_order_relaxed);
     seat_binding_.begin(seat.location.processor);
     return seat;
   }
@@ -267,12 +268,21 @@ worker& scheduler_core::find_guest() {
   }
   // Nobody has asked it while it did not take part.
   team_[number].raise();
-  team_[number].attached.store(true);
+  team_[number].attached.store(true, std::memory_order_relaxed);
   return team_[number];
 }
 
+void scheduler_core::leave(worker& w) noexcept {
+  w.attached.store(false, std::memory_order_seq_cst);  // [SP6]
+  if (!nobody_is_available(w)) return;
+  // Who sleeps in a wait looks again whether it is the last one, and gets a stand-in.
+  for (std::uint32_t i = 0; i < team_.size(); ++i) {
+    if (team_[i].wait.dozing.load(std::memory_order_relaxed)) team_[i].parker.unpark();  // seen by the look before
+  }
+}
+
 void scheduler_core::detach(worker& w) noexcept {
-  w.attached.store(false);
+  leave(w);
   if (ticker_ != nullptr) ticker_->leave();
   if (w.number == 0) {
     seat_binding_.end();
@@ -303,6 +313,7 @@ void scheduler_core::begin_thread(worker& w) noexcept {
     const busy_section here(w);
     sleepers_.end_search(w);
   }
+  leave(w);
   if (chosen_.on_stop) chosen_.on_stop(w.number);
 }
 

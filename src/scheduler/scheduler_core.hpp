@@ -117,6 +117,8 @@ class scheduler_core {
   worker& find_guest();
   /// False in a child process after fork(), where none of its threads is.
   [[nodiscard]] bool is_of_this_process() const noexcept { return platform::this_process() == process_; }
+  /// Its thread takes part no longer.
+  void leave(worker& w) noexcept;
   void stop() noexcept;
   void begin_thread(worker& w) noexcept;
 

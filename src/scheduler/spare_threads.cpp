@@ -23,6 +23,7 @@ spare_thread::spare_thread(scheduler_core& home)
 
 void spare_thread::begin(worker* blocked) noexcept {
   in_place_of_ = blocked;
+  comes_ = true;
   released_.store(false, std::memory_order_relaxed);  // nobody serves: published by the next line
   // [SP1] release: the lines before, for the thread.
   wanted_.store(true, std::memory_order_release);
@@ -80,9 +81,14 @@ void spare_thread::run() noexcept {
   if (home_.chosen().on_stop) home_.chosen().on_stop(-1);
 }
 
+void spare_thread::has_come() noexcept {
+  if (std::exchange(comes_, false)) home_.spares().count_come();
+}
+
 void spare_thread::serve() noexcept {
   try {
     home_.run_as_guest([this](worker& w) {
+      has_come();
       // Where a giver takes back what nobody begins there is no need to.
       if (!home_.takes_back()) w.in_place_of = in_place_of_;
       // [SP3] before the look whether it is released, and into the inbox of the worker in whose place it is.
@@ -93,6 +99,7 @@ void spare_thread::serve() noexcept {
     });
   } catch (const std::exception&) {
     // No memory for a worker, or too many: the place stays empty. It is nobody else's until it is released.
+    has_come();
     // relaxed: who releases it unparks, which orders it.
     while (!released_.load(std::memory_order_relaxed)) parker_.park();
   }
@@ -101,9 +108,12 @@ void spare_thread::serve() noexcept {
 // Under the lock, and so before the thread is stopped.
 spare_thread& spare_threads::begin_any(worker* blocked) {
   const auto first = all_.begin() + static_cast<std::ptrdiff_t>(stopped_);
-  // Else each region of a worker that often blocks for a short time would begin a further thread that computes.
-  const auto at_work = std::find_if(first, all_.end(), [&](const auto& each) { return each->begin_again(blocked); });
-  if (at_work != all_.end()) return **at_work;
+  // Else each region of a worker that often blocks for a short time would begin a further thread that computes. But those
+  // may all wait for this worker.
+  if (blocked != nullptr && !nobody_is_available(*blocked)) {
+    const auto at_work = std::find_if(first, all_.end(), [&](const auto& each) { return each->begin_again(blocked); });
+    if (at_work != all_.end()) return **at_work;
+  }
   const auto free = std::find_if(first, all_.end(), [](const auto& each) { return each->is_free_; });
   spare_thread* taken = free != all_.end() ? free->get() : nullptr;
   if (taken == nullptr) {
@@ -111,6 +121,7 @@ spare_thread& spare_threads::begin_any(worker* blocked) {
     taken = all_.emplace_back(std::make_unique<spare_thread>(home_)).get();
   }
   taken->is_free_ = false;
+  count_coming();
   taken->begin(blocked);
   return *taken;
 }

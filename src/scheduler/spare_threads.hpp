@@ -42,10 +42,12 @@ class spare_thread final : public stand_in {
   friend class spare_threads;
 
   void run() noexcept;
+  void has_come() noexcept;
   void serve() noexcept;
 
   scheduler_core& home_;
   worker* in_place_of_ = nullptr;  ///< set before it is wanted
+  bool comes_ = false;             ///< as that: it has begun, and is no worker yet
   platform::atomic<bool> wanted_{false};
   platform::atomic<bool> released_{false};
   platform::atomic<bool> stopping_{false};

@@ -180,11 +180,11 @@ seen_piece piece_pool::oldest(std::uint64_t above) const noexcept {
   return found;
 }
 
-bool piece_pool::something_offered() const noexcept {
+bool piece_pool::something_offered(std::uint64_t above) const noexcept {
   const std::uint32_t end = pages();
   for (std::uint32_t i = 0; i < end; ++i) {
     bool found = false;
-    visit_offered(i, [&](seen_piece /*seen*/, std::uint64_t /*number*/) { found = true; });
+    visit_offered(i, [&](seen_piece /*seen*/, std::uint64_t number) { found = found || number > above; });
     if (!found) continue;
     show_from(i);
     return true;

@@ -97,8 +97,8 @@ class piece_pool {
   [[nodiscard]] std::vector<seen_piece> all_of(std::uint64_t share_number) const;
   /// Moves a piece that was seen on offer to that state, which says who has taken it. False: somebody else was faster.
   [[nodiscard]] static bool take(seen_piece seen, std::uint64_t taken) noexcept;
-  /// Is any piece on offer? Who looks before it sleeps is not told wrongly.
-  [[nodiscard]] bool something_offered() const noexcept;
+  /// Is any piece on offer, cut from a share with a number above `above`? Who looks before it sleeps is not told wrongly.
+  [[nodiscard]] bool something_offered(std::uint64_t above = 0) const noexcept;
   /// Calls visit(lineage) for pieces that are being run, cut from shares with numbers above `above`, until it returns
   /// true. Looks at 1,024 records at most, from a place on that draw() gives if there are more.
   template <class Draw, class Visit>

@@ -2,7 +2,14 @@
 //
 // A thread is blocked that sleeps outside of filch (filch/blocking.hpp). One that sleeps in a wait of a scheduler is blocked
 // as far as the schedulers around that one are concerned: what it waits for may need a thread of theirs.
+//
+// While any worker is blocked, a thread has to be available, that is, neither blocked nor asleep in a wait: what all wait for
+// may be a task that nobody has begun. So who blocks gets a stand-in, and who falls asleep as the last one gets one as well.
 #pragma once
+
+#include <cstdint>
+
+#include <filch/platform/memory.hpp>
 
 namespace filch::detail {
 
@@ -27,9 +34,31 @@ class stand_ins {
   /// Owner. The tasks that it has taken and not begun are for everybody from now on, as far as there is memory for that.
   virtual void hand_over_kept(worker& from) noexcept = 0;
 
+  // [SP6] seq_cst, here and in what a worker says of itself: of two that are available no longer, one sees the other.
+  /// Any thread. Is any worker blocked?
+  [[nodiscard]] bool are_needed() const noexcept { return blocked_.load(std::memory_order_seq_cst) != 0; }
+  /// Any thread. Has one begun that is no worker yet?
+  [[nodiscard]] bool one_comes() const noexcept { return coming_.load(std::memory_order_seq_cst) != 0; }
+  /// Owner, once it has said that it is blocked.
+  // [SP7] seq_cst: as [SP6], and publishes what the worker has said of itself. No exploration catches acquire and release alone,
+  // nor release: the lock of the stand-ins comes before the look who is available.
+  void count_blocked() noexcept { blocked_.fetch_add(1, std::memory_order_seq_cst); }
+  // relaxed: who sees it late looks for nothing.
+  void count_unblocked() noexcept { blocked_.fetch_sub(1, std::memory_order_relaxed); }
+
  protected:
   ~stand_ins() = default;
+  void count_coming() noexcept { coming_.fetch_add(1, std::memory_order_relaxed); }
+  void count_come() noexcept { coming_.fetch_sub(1, std::memory_order_seq_cst); }  // [SP6]
+
+ private:
+  platform::atomic<std::uint32_t> blocked_{0};  ///< workers
+  platform::atomic<std::uint32_t> coming_{0};
 };
+
+/// Any thread, once a worker has said that it is available no longer. Is there no other thread, nor does one come, in the
+/// scheduler of that worker, while any worker is blocked? Looks at all of them.
+[[nodiscard]] bool nobody_is_available(const worker& of) noexcept;
 
 /// Owner, before it sleeps in a task: what it keeps of tasks that it has taken is for everybody.
 void share_kept(worker& w) noexcept;

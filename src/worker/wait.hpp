@@ -69,8 +69,10 @@ class waiting_worker {
     w_.wait.dozing.store(true, std::memory_order_seq_cst);
     w_.common.sleepers.begin_wait();
     if (!over() && !may_run_given()) {
-      worker* const blocked = for_detached && must_be_replaced() ? &w_ : w_.outer;
-      if (blocked == w_.outer && w_.common.sleepers.is_warm()) {
+      const bool is_replaced = (for_detached && must_be_replaced()) || nobody_is_available(w_);
+      worker* const blocked = is_replaced ? &w_ : w_.outer;
+      // Who is awake all the time would count as available.
+      if (!is_replaced && w_.common.sleepers.is_warm() && !w_.common.spares.are_needed()) {
         platform::yield();  // to threads that have no processor
       } else {
         if (w_.attention.load(std::memory_order_seq_cst) == nullptr) attend(w_);  // [AT2]

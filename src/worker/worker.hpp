@@ -165,7 +165,7 @@ struct telling_part {
 
 /// Of a worker whose thread is blocked: docs/protocols/background.md.
 struct blocked_part {
-  std::uint32_t regions = 0;  ///< owner: inside of each other, of which the outermost counts
+  platform::atomic<std::uint32_t> regions{0};  ///< any thread: inside of each other, of which the outermost counts
   /// Any thread. Null: it is not blocked, or there was none to be had.
   platform::atomic<stand_in*> in_its_place{nullptr};
 };
@@ -315,6 +315,12 @@ class worker : public worker_core {
   /// Owner. It runs its root, or a task that the root has forked, and none that it has taken.
   [[nodiscard]] bool is_in_root() const noexcept { return innermost_ == nullptr; }
 
+  /// Any thread. Is there a thread that takes part as this worker, and is neither blocked nor asleep in a wait?
+  [[nodiscard]] bool is_available() const noexcept {
+    return attached.load(std::memory_order_seq_cst) && !wait.dozing.load(std::memory_order_seq_cst) &&  // [SP6]
+           blocked.regions.load(std::memory_order_seq_cst) == 0;
+  }
+
   /// Runs a batched task unless its owner has taken it back.
   void run_batched(task& t, worker& owner, std::uint64_t expected) noexcept;
 
@@ -360,7 +366,7 @@ class worker : public worker_core {
   platform::atomic<std::uint64_t> reach{0};
   alignas(64) counters counted;               ///< any thread may read
   search_part search;                         ///< owner
-  platform::local<bool> attached{false};      ///< seat, guest: a thread takes part; for who looks from outside
+  platform::atomic<bool> attached{false};     ///< any thread: a thread takes part
   platform::trace_log trace;                  ///< owner
   std::shared_ptr<profile_recorder> profile;  ///< owner; null: what it runs is not profiled
   std::int64_t root_since_ns = 0;             ///< owner, for the trace

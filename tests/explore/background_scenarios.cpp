@@ -1,7 +1,9 @@
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "platform/clock.hpp"
 #include "scenario.hpp"
@@ -266,6 +268,67 @@ void explore_blocked_tasks(const options& chosen) {
   ran.check_all();
 }
 
+/// A task waits for one that is blocked until a third has run, for which somebody has to be left. Several do so, and further
+/// threads come and go meanwhile.
+void explore_wait_for_blocked(const options& chosen, std::size_t waiters, std::size_t guests) {
+  scheduler pool(chosen);
+  account ran(waiters + 2);
+  const auto wait_for_blocked = [&] {
+    pool.run([&] {
+      promise<> opened;
+      const future<> open = opened.get_future();
+      const future<> blocked = pool.submit([&] {
+        open.wait();
+        ran.ran(0);
+      });
+      std::vector<future<>> others;
+      for (std::size_t i = 0; i < waiters; ++i) {
+        others.push_back(pool.submit([&, i] {
+          blocked.wait();
+          ran.ran(i + 1);
+        }));
+      }
+      others.push_back(pool.submit([&] {
+        opened.put();
+        ran.ran(waiters + 1);
+      }));
+      blocked.wait();
+      for (const future<>& each : others) each.wait();
+    });
+  };
+  std::vector<std::function<void()>> parts(1 + guests, [&] { pool.run([] {}); });
+  parts.front() = wait_for_blocked;
+  in_parallel(parts);
+  ran.check_all();
+}
+
+/// A worker blocks again, inside of a task of the thread that was begun in its place, which waits for that then.
+void explore_blocked_again(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  pool.run([&] {
+    promise<> begun;
+    promise<> opened;
+    const future<> has_begun = begun.get_future();
+    const future<> open = opened.get_future();
+    const future<> opener = pool.submit([&] {
+      opened.put();
+      ran.ran(0);
+    });
+    fork_join([&] { has_begun.wait(); },
+              [&] {
+                begun.put();
+                fork_join([&] { ran.ran(1); },
+                          [&] {
+                            open.wait();
+                            ran.ran(2);
+                          });
+              });
+    opener.wait();
+  });
+  ran.check_all();
+}
+
 /// A diamond whose tasks leave values for those after them; three times, the second time with a task that throws.
 void explore_graph(const options& chosen) {
   scheduler pool(chosen);
@@ -398,6 +461,15 @@ void add_background(scenario_list& to) {
                 [] { explore_blocked_around(small(1, "lace", "transitive"), small(2, "lace", "transitive")); }});
   to.push_back({"blocked_branch", "a branch waits for its sibling",
                 [] { explore_blocked_tasks(small(1, "lace", "transitive")); }});
+  to.push_back({"blocked_again", "a worker is blocked in a task of the thread in its place",
+                [] { explore_blocked_again(small(1, "lace", "transitive")); }});
+  for (const int workers : {1, 2}) {
+    const std::string n = std::to_string(workers);
+    to.push_back({"wait_for_blocked_" + n, "two tasks wait for a blocked one, workers: " + n,
+                  [=] { explore_wait_for_blocked(small(workers, "lace", "transitive"), 2, 0); }});
+    to.push_back({"wait_for_blocked_beside_guest_" + n, "the same, another thread comes and goes, workers: " + n,
+                  [=] { explore_wait_for_blocked(small(workers, "lace", "transitive"), 1, 1); }});
+  }
   to.push_back({"task_graph", "a diamond, run again after it has failed",
                 [] { explore_graph(small(2, "lace", "transitive")); }});
   to.push_back({"pipeline", "three items, two at a time, through two serial stages",
