@@ -8,6 +8,7 @@
 #include "loop/adopt.hpp"
 #include "worker/kept_tasks.hpp"
 #include "worker/sleepers.hpp"
+#include "worker/stand_in.hpp"
 #include "worker/team.hpp"
 
 namespace filch::detail {
@@ -157,7 +158,9 @@ bool stealing_policy::work_visible(worker& w) noexcept {
 }
 
 bool stealing_policy::help_visible(worker& w, lineage awaited) noexcept {
-  return shows_work(w.common.team[awaited.thief], &awaited);
+  // Older tasks may be taken by others in a moment, and then those of the awaited one can be. But who is awake counts as
+  // available, and while somebody is blocked that is for those alone who can go on.
+  return shows_work(w.common.team[awaited.thief], w.common.spares.are_needed() ? &awaited : nullptr);
 }
 
 run_result stealing_policy::run_proxy(task& t, run_by who) {

@@ -283,6 +283,19 @@ TEST(chunk_tuners, leave_those_of_loops_around_alone) {
   EXPECT_EQ(&all.of(keys.data()), &around);
 }
 
+// Where a key lies is chance: loops that take turns keep what they have learnt, whatever their keys.
+TEST(chunk_tuners, keep_those_of_loops_that_take_turns) {
+  std::array<char, 2048> keys{};
+  for (const char& other : keys) {
+    if (&other == keys.data()) continue;
+    detail::chunk_tuners of_two;
+    of_two.of(keys.data()).chunk.store(5);
+    of_two.of(&other).chunk.store(7);
+    ASSERT_EQ(of_two.of(keys.data()).chunk.load(), 5) << "beside " << &other - keys.data();
+    ASSERT_EQ(of_two.of(&other).chunk.load(), 7) << "beside " << &other - keys.data();
+  }
+}
+
 TEST(parallel_for, takes_bounds_that_share_no_narrow_type) {
   // Beyond 32 bits only together with the other bound.
   const std::int64_t far = std::int64_t{1} << 40;

@@ -51,8 +51,8 @@ struct chunk_tuner {
   }
 };
 
-/// The tuners of one worker. A place that meets another one's entry takes it over, and learns its size again; but not that
-/// of a loop around it, which would take it back in each of its iterations.
+/// The tuners of one worker. Where many places meet in a few entries, a new one takes over that of another, which learns its
+/// size again; but not that of a loop around it, which would take it back in each of its iterations.
 class chunk_tuners {
  public:
   [[nodiscard]] chunk_tuner& of(const void* key) noexcept {
@@ -63,21 +63,27 @@ class chunk_tuners {
   }
 
  private:
+  // Not the first entry alone: where a key lies is chance, and two loops that took turns would both learn again each time.
   [[gnu::noinline]] chunk_tuner& find(const void* key, std::size_t first) noexcept {
-    for (std::size_t i = first; i != first + longest_walk; ++i) {
-      chunk_tuner& tuner = tuners_[i % tuners_.size()];
+    for (std::size_t i = 0; i != longest_walk; ++i) {
+      chunk_tuner& tuner = tuners_[(first + i) % tuners_.size()];
       if (tuner.key == key) return tuner;
-      if (tuner.in_use != 0) continue;
-      tuner.begin(key);
-      return tuner;
+      if (tuner.key == nullptr) return begun(tuner, key);
     }
-    tuners_[first].begin(key);
-    return tuners_[first];
+    for (std::size_t i = 0; i != longest_walk; ++i) {
+      chunk_tuner& tuner = tuners_[(first + next_victim_++ % longest_walk) % tuners_.size()];
+      if (tuner.in_use == 0) return begun(tuner, key);
+    }
+    return begun(tuners_[first], key);
+  }
+  static chunk_tuner& begun(chunk_tuner& tuner, const void* key) noexcept {
+    tuner.begin(key);
+    return tuner;
   }
 
-  /// Entries looked at: more loops inside of each other than that seldom share one.
   static constexpr std::size_t longest_walk = 8;
   std::array<chunk_tuner, 128> tuners_;
+  std::size_t next_victim_ = 0;  ///< in turn
 };
 
 /// An address of its own for each type.
