@@ -49,7 +49,9 @@ class stand_ins {
  protected:
   ~stand_ins() = default;
   void count_coming() noexcept { coming_.fetch_add(1, std::memory_order_relaxed); }
-  void count_come() noexcept { coming_.fetch_sub(1, std::memory_order_seq_cst); }  // [SP6]
+  // [SP8] seq_cst: before it is available no longer ([SP6]), for whoever is so later. No exploration catches this: the lock comes
+  // before that under which it got its number.
+  void count_come() noexcept { coming_.fetch_sub(1, std::memory_order_seq_cst); }
 
  private:
   platform::atomic<std::uint32_t> blocked_{0};  ///< workers

@@ -317,8 +317,10 @@ class worker : public worker_core {
 
   /// Any thread. Is there a thread that takes part as this worker, and is neither blocked nor asleep in a wait?
   [[nodiscard]] bool is_available() const noexcept {
-    return attached.load(std::memory_order_seq_cst) && !wait.dozing.load(std::memory_order_seq_cst) &&  // [SP6]
-           blocked.regions.load(std::memory_order_seq_cst) == 0;
+    // [SP6] seq_cst, both: as there. regions: relaxed, since who blocks before the caller's look at the count is seen by [SP7], and
+    // who does so later looks itself.
+    return attached.load(std::memory_order_seq_cst) && !wait.dozing.load(std::memory_order_seq_cst) &&
+           blocked.regions.load(std::memory_order_relaxed) == 0;
   }
 
   /// Runs a batched task unless its owner has taken it back.
