@@ -282,9 +282,9 @@ class future {
   /// has begun it, or parts of it, and nothing else. Who waits for a continuation first runs what was submitted and the
   /// continuation waits for, if nobody has begun that, and then the continuation. A worker that waits for anything else, or for a
   /// continuation that cannot begin yet, spins for a moment and sleeps, and another thread takes its place
-  /// (filch::blocking), which runs anything: hold no lock then that a task may want. So it is where a worker is blocked, and the
-  /// one that waits is the last that is not: thousands of tasks that wait for one that is blocked may take a thread each; let
-  /// them go on by then().
+  /// (filch::blocking), which runs anything: hold no lock then that a task may want. The same
+  /// holds for the last worker that is awake while others are blocked, whatever it waits for. So thousands of tasks that wait for
+  /// one that is blocked may take a thread each; let them go on by then().
   /// @throws std::logic_error in a task of a place (filch/places.hpp), where it is not ready and was not submitted: who
   ///         waits there may hold up what it waits for; use async_await.
   void wait() const { detail::wait_until_ready(*state_); }

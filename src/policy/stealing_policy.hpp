@@ -6,7 +6,8 @@
 // moves the original from batched to taken; its owner, come to its join, may instead take a batched task back. So a
 // task that nobody has begun never makes its owner wait, and a proxy that comes too late does nothing.
 //
-// Short tasks it may keep: then there are no proxies, it runs the oldest first, and nobody else but their owner runs any.
+// Short tasks it may keep: then there are no proxies, it runs the oldest first, and nobody else but their owner runs any,
+// unless it falls asleep in one.
 #pragma once
 
 #include <cstdint>

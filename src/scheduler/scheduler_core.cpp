@@ -245,7 +245,7 @@ worker& scheduler_core::find_seat() {
   if (!seat_taken_.load(std::memory_order_relaxed) &&
       seat_taken_.compare_exchange_strong(taken, true, std::memory_order_acquire, std::memory_order_relaxed)) {
     worker& seat = team_[0];
-    seat.attached.store(true, std::memory_order_relaxed);
+    seat.attached.store(true, std::memory_order_relaxed);  // seen late: somebody gets a stand-in for nothing
     seat_binding_.begin(seat.location.processor);
     return seat;
   }
@@ -268,7 +268,7 @@ worker& scheduler_core::find_guest() {
   }
   // Nobody has asked it while it did not take part.
   team_[number].raise();
-  team_[number].attached.store(true, std::memory_order_relaxed);
+  team_[number].attached.store(true, std::memory_order_relaxed);  // as the seat
   return team_[number];
 }
 

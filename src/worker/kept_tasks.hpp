@@ -1,5 +1,5 @@
 // What a thief that takes several tasks at once has not begun yet. Their owner takes them back by their states, as it does
-// with those behind a proxy; nobody else finds them, unless the thief blocks: docs/protocols/background.md.
+// with those behind a proxy; nobody else finds them, unless the thief is about to sleep: docs/protocols/wait.md, batches.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ void block(worker* innermost) noexcept {
     offer_all(*w);
     share_kept(*w);
     const std::uint32_t around = w->blocked.regions.load(std::memory_order_relaxed);
-    w->blocked.regions.store(around + 1, std::memory_order_relaxed);  // published by count_blocked()
+    w->blocked.regions.store(around + 1, std::memory_order_relaxed);  // published by [SP7]
     if (around != 0) continue;                                        // somebody is in its place
     stand_ins& spares = w->common.spares;
     spares.count_blocked();

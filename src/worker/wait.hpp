@@ -65,7 +65,7 @@ class waiting_worker {
     tell_rest(w_);
     share_kept(w_);
     // [AT4] seq_cst: before the last look at the attention word; pairs with [AT2]: one of the two sees the other. And
-    // before what over() looks at.
+    // before what over() looks at, and before the look who is available [SP6].
     w_.wait.dozing.store(true, std::memory_order_seq_cst);
     w_.common.sleepers.begin_wait();
     if (!over() && !may_run_given()) {

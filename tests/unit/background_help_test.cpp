@@ -118,51 +118,25 @@ TEST_P(background_help, many_regions_do_not_begin_many_threads) {
   EXPECT_LE(spares, 2);
 }
 
-// A thief that takes several tasks, because those before were short, must not begin one whose predecessor it keeps.
-TEST(background_help_of_standard, tasks_wait_for_older_ones_behind_short_ones) {
+/// The tasks of a group of which the first `short_ones` do nothing, so that thieves of `standard` take several at a time. The
+/// others wait, in blocking regions, until is_due(i, ended, count) says so of what has ended.
+constexpr std::size_t short_ones = 400;
+constexpr std::size_t behind_short_ones = short_ones + 60;
+using ends = std::vector<std::atomic<bool>>;
+template <class IsDue>
+void run_behind_short_ones(const IsDue& is_due) {
   for (const int workers : {2, 4}) {
     scheduler pool({.workers = workers});
     for (int run = 0; run != 20; ++run) {
-      constexpr std::size_t short_ones = 400;
-      constexpr std::size_t all = short_ones + 60;
-      std::vector<std::atomic<bool>> ended(all);
-      pool.run([&] {
-        task_group group;
-        for (std::size_t i = 0; i != all; ++i) {
-          group.run([&ended, i] {
-            if (i > short_ones && !ended[i - 1]) {
-              const blocking here;
-              while (!ended[i - 1]) std::this_thread::yield();
-            }
-            ended[i] = true;
-          });
-        }
-        group.wait();
-      });
-      for (const auto& each : ended) ASSERT_TRUE(each);
-    }
-  }
-}
-
-// What such a thief keeps is for others while it is blocked; the owner of the tasks is, too.
-TEST(background_help_of_standard, tasks_wait_for_younger_ones_behind_short_ones) {
-  for (const int workers : {2, 4}) {
-    scheduler pool({.workers = workers});
-    for (int run = 0; run != 20; ++run) {
-      constexpr std::size_t short_ones = 400;
-      constexpr std::size_t all = short_ones + 60;
-      std::vector<std::atomic<bool>> ended(all);
+      ends ended(behind_short_ones);
       std::atomic<std::size_t> count = 0;
       pool.run([&] {
         task_group group;
-        for (std::size_t i = 0; i != all; ++i) {
+        for (std::size_t i = 0; i != behind_short_ones; ++i) {
           group.run([&, i] {
-            const bool waits_for_next = i >= short_ones && i % 2 == 0;
-            // The owner's first is the newest.
-            const auto is_due = [&, i] { return i + 1 == all ? count == all - 1 : !waits_for_next || ended[i + 1]; };
-            if (i + 1 == all || (waits_for_next && i + 2 != all)) {
+            if (!is_due(i, ended, count)) {
               const blocking here;
-              while (!is_due()) std::this_thread::yield();
+              while (!is_due(i, ended, count)) std::this_thread::yield();
             }
             ended[i] = true;
             ++count;
@@ -170,9 +144,24 @@ TEST(background_help_of_standard, tasks_wait_for_younger_ones_behind_short_ones)
         }
         group.wait();
       });
-      ASSERT_EQ(count, all);
+      ASSERT_EQ(count, behind_short_ones);
     }
   }
+}
+
+// A thief that takes several tasks, because those before were short, must not begin one whose predecessor it keeps.
+TEST(background_help_of_standard, tasks_wait_for_older_ones_behind_short_ones) {
+  run_behind_short_ones(
+      [](std::size_t i, const ends& ended, std::size_t /*count*/) { return i <= short_ones || ended[i - 1]; });
+}
+
+// What such a thief keeps is for others while it is blocked; the owner of the tasks is, too, in the newest.
+TEST(background_help_of_standard, tasks_wait_for_younger_ones_behind_short_ones) {
+  run_behind_short_ones([](std::size_t i, const ends& ended, std::size_t count) {
+    if (i + 1 == ended.size()) return count == ended.size() - 1;
+    const bool waits_for_next = i >= short_ones && i % 2 == 0 && i + 2 != ended.size();
+    return !waits_for_next || ended[i + 1];
+  });
 }
 
 // Nor does it take its own place when that task blocks.
