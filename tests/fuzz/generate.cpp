@@ -30,6 +30,7 @@ class generator {
     work_ = most_.work;
     p_.body = some(1 + dice_.below(3), 0);
     if (p_.seed % 5 == 0 || p_.seed % 7 == 0) add_hints(p_.body);
+    if (p_.seed % 4 == 0 || p_.seed % 20 == 1) add_dependencies(p_.body);
     return std::move(p_);
   }
 
@@ -45,6 +46,40 @@ class generator {
         n.hint = drawn < 64 ? drawn % (n.what == kind::fork ? 64 : 8) : 0;
       }
       for (block& part : n.parts) add_hints(part);
+    }
+  }
+
+  /// Some forks and loops become what waits for futures, items or other tasks instead, and some work blocks; of their
+  /// own dice likewise.
+  void add_dependencies(block& statements) const {
+    for (node& n : statements) {
+      const auto drawn = static_cast<int>(mix(~p_.seed, static_cast<std::uint64_t>(n.id)) % 1024);
+      const int low = drawn % 16;
+      const int high = drawn / 16;
+      if (n.what == kind::work) n.flag = low < 3;
+      if (n.what == kind::fork && n.count == 0 && low < 8) {
+        n = {.what = kind::futures,
+             .id = n.id,
+             .grain = high / 6 % 2,
+             .way = high % 3,
+             .flag = high / 3 % 2 == 0,
+             .parts = std::move(n.parts)};
+      } else if (n.what == kind::loop && low < 5) {
+        n = {.what = kind::pipe,
+             .id = n.id,
+             .count = n.count,
+             .grain = 1 + high / 9,
+             .way = high % 9,
+             .parts = std::move(n.parts)};
+      } else if (n.what == kind::loop && low < 10) {
+        n = {.what = kind::graph,
+             .id = n.id,
+             .count = n.count,
+             .chain = 1 + high % 2,
+             .grain = 1 + high / 2 % 8,
+             .parts = std::move(n.parts)};
+      }
+      for (block& part : n.parts) add_dependencies(part);
     }
   }
 

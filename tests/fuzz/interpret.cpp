@@ -138,6 +138,9 @@ class machine {
   std::uint64_t attempt(const node& n, std::uint64_t x, const at& here);
   std::uint64_t guests(const node& n, std::uint64_t x, const at& here);
   std::uint64_t recurse(const node& n, std::uint64_t x, at here, int depth);
+  std::uint64_t futures(const node& n, std::uint64_t x, const at& here);
+  std::uint64_t pipe(const node& n, std::uint64_t x, const at& here);
+  std::uint64_t graph(const node& n, std::uint64_t x, const at& here);
 
   static at inside(const at& here, std::uint64_t x, int number, int i) {
     return {here.scopes, part_of(x, number), i, here.parallel + 1, here.tasks};
@@ -159,6 +162,16 @@ class machine {
   void look_at_stack();
   void check_counts() const;
 
+  /// Futures that had an exception which is on its way. Whoever ended such a task may be the last to let go of its future,
+  /// and with it of the exception: that nobody reads that any more, libstdc++'s count of references says, of which
+  /// ThreadSanitizer knows nothing. So they are kept until the run is over.
+  struct kept_futures {
+    std::vector<future<>> all;
+    kept_futures* next;
+  };
+  void keep(std::vector<future<>> failed);
+  void drop_kept();
+
   const program& p_;
   const prediction& expected_;
   std::vector<std::unique_ptr<scheduler>> schedulers_;
@@ -167,6 +180,7 @@ class machine {
   std::vector<guarded> locks_;
   std::uint64_t run_ = 0;
   std::atomic<std::uintptr_t> deepest_{0};
+  std::atomic<kept_futures*> kept_{nullptr};  ///< orders nothing
 };
 
 namespace {
@@ -283,7 +297,12 @@ std::uint64_t machine::run_block(const block& statements, const at& here) {
 std::uint64_t machine::run_statement(const node& n, std::uint64_t x, const at& here) {
   switch (n.what) {
     case kind::work:
-      linger(n.count);
+      if (n.flag) {
+        const blocking region;
+        linger(n.count);
+      } else {
+        linger(n.count);
+      }
       return x;
     case kind::toss:
       if (n.count == -1 || n.count == here.i) throw tossed{x};
@@ -330,6 +349,12 @@ std::uint64_t machine::run_statement(const node& n, std::uint64_t x, const at& h
       return guests(n, x, here);
     case kind::recurse:
       return recurse(n, x, here, n.count);
+    case kind::futures:
+      return futures(n, x, here);
+    case kind::pipe:
+      return pipe(n, x, here);
+    case kind::graph:
+      return graph(n, x, here);
   }
   return 0;
 }
@@ -612,6 +637,149 @@ std::uint64_t machine::recurse(const node& n, std::uint64_t x, at here, int dept
   return mix(own, below);
 }
 
+std::uint64_t machine::futures(const node& n, std::uint64_t x, const at& here) {
+  scheduler& pool = *schedulers_[static_cast<std::size_t>(n.grain)];
+  std::vector<plain<std::uint64_t>> values(n.parts.size());
+  std::vector<future<>> all;
+  all.reserve(n.parts.size());
+  for (std::size_t k = 0; k < n.parts.size(); ++k) {
+    const auto part = [this, &n, x, &here, &values, k] {
+      values[k].store(run_block(n.parts[k], inside(here, x, static_cast<int>(k), here.i)));
+    };
+    const bool follows = waiting(n.way) == waiting::chain && k != 0;
+    all.push_back(follows ? all.back().then(part) : pool.submit(part));
+  }
+  // All have to end before this frame does, whether or not one of them throws.
+  switch (waiting(n.way)) {
+    case waiting::each:
+      for (std::size_t k = 0; k < all.size(); ++k) all[n.flag ? all.size() - 1 - k : k].wait();
+      break;
+    case waiting::all:
+      when_all(all).wait();
+      break;
+    case waiting::chain:
+      all.back().wait();
+  }
+  try {
+    for (const future<>& f : all) f.get();
+  } catch (...) {
+    keep(std::move(all));
+    throw;
+  }
+  return combined(values);
+}
+
+void machine::keep(std::vector<future<>> failed) {
+  auto* const kept = new kept_futures{std::move(failed), kept_.load(std::memory_order_relaxed)};
+  while (!kept_.compare_exchange_weak(kept->next, kept, std::memory_order_relaxed, std::memory_order_relaxed)) {
+  }
+}
+
+void machine::drop_kept() {
+  for (const kept_futures* k = kept_.exchange(nullptr, std::memory_order_relaxed); k != nullptr;) {
+    delete std::exchange(k, k->next);
+  }
+}
+
+namespace {
+
+/// What a stage of a pipeline claims of the items inside of it, in plain memory.
+class stage_check {
+ public:
+  explicit stage_check(order claimed) : claimed_(claimed) {}
+
+  template <class F>
+  std::uint64_t run(int item, const F& f) {
+    if (claimed_ == order::parallel) return f();
+    if (inside_.load()) fail("wrong: two items are in a serial stage");
+    if (claimed_ == order::in_order && item < next_.load()) fail("wrong: an item comes after a later one");
+    inside_.store(true);
+    next_.store(item + 1);
+    const at_exit leave([this] { inside_.store(false); });
+    return f();
+  }
+
+ private:
+  order claimed_;
+  plain<bool> inside_{false};
+  plain<int> next_{0};
+};
+
+template <class F>
+pipeline_stage<F> stage_of(order claimed, F f) {
+  switch (claimed) {
+    case order::parallel:
+      return parallel(std::move(f));
+    case order::serial:
+      return serial(std::move(f));
+    case order::in_order:
+      break;
+  }
+  return serial_in_order(std::move(f));
+}
+
+struct passing_item {
+  int number;
+  std::uint64_t value;
+};
+
+}  // namespace
+
+std::uint64_t machine::pipe(const node& n, std::uint64_t x, const at& here) {
+  const auto [first_order, second_order] = orders_of(n);
+  stage_check first(first_order);
+  stage_check second(second_order);
+  std::vector<plain<std::uint64_t>> values(static_cast<std::size_t>(n.count));
+  plain<int> made{0};
+  pipeline(
+      static_cast<std::size_t>(n.grain),
+      [&]() -> std::optional<int> {
+        const int item = made.load();
+        if (item == n.count) return std::nullopt;
+        made.store(item + 1);
+        return item;
+      },
+      stage_of(first_order,
+               [&](int item) {
+                 return passing_item{
+                     item, first.run(item, [&] { return run_block(n.parts[0], inside(here, x, item, item)); })};
+               }),
+      stage_of(second_order, [&](const passing_item& item) {
+        values[static_cast<std::size_t>(item.number)].store(second.run(item.number, [&] { return item.value; }));
+      }));
+  return combined(values);
+}
+
+std::uint64_t machine::graph(const node& n, std::uint64_t x, const at& here) {
+  std::vector<plain<std::uint64_t>> values(static_cast<std::size_t>(n.count));
+  plain<int> run{0};
+  task_graph tasks;
+  std::vector<task_graph::node> all;
+  for (int k = 0; k < n.count; ++k) {
+    std::vector<int> earlier;
+    std::vector<task_graph::node> after;
+    for (int before = 0; before < k; ++before) {
+      if (!comes_before(n, before, k)) continue;
+      earlier.push_back(before);
+      after.push_back(all[static_cast<std::size_t>(before)]);
+    }
+    const auto task = [&, k, earlier] {
+      std::uint64_t sum = 0;
+      for (const int before : earlier) sum += values[static_cast<std::size_t>(before)].load();
+      const std::uint64_t own = run_block(n.parts[0], inside(here, x, run.load() * n.count + k, k));
+      values[static_cast<std::size_t>(k)].store(mix(own, sum));
+    };
+    all.push_back(tasks.add(task, after));
+  }
+  std::uint64_t result = 0;
+  for (int k = 0; k < n.chain; ++k) {
+    run.store(k);
+    tasks.run();
+    for (const auto& v : values) result = mix(result, v.load());
+  }
+  return result;
+}
+
 void machine::look_at_stack() {
   if constexpr (measures_stack) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -652,6 +820,7 @@ void machine::run() {
     if (!expected_.result.threw()) fail("wrong: something is thrown");
     if (!expected_.result.may_throw(t.x)) fail("wrong: another exception than in serial code");
   }
+  drop_kept();
   check_counts();
   if (closures != 0) fail("wrong: " + std::to_string(closures) + " closures are left");
   const std::uintptr_t most = bytes_in_any_case + bytes_per_level * static_cast<std::uintptr_t>(expected_.depth);

@@ -54,13 +54,13 @@ bool simplify(block& in, std::size_t k, int way) {
     case 5:
       return counts(n) && n.count > 2 && put(n.count, n.count - 1);
     case 6:
-      return put(n.chain, 0);
+      return put(n.chain, n.what == kind::graph ? 1 : 0);
     case 7:
       return n.chain > 1 && put(n.chain, n.chain / 2);
     case 8:
       return put(n.way, 0);
     case 9:
-      return put(n.grain, n.what == kind::bag ? 1 : 0);
+      return put(n.grain, n.what == kind::bag || n.what == kind::pipe || n.what == kind::graph ? 1 : 0);
     case 10:
       return std::exchange(n.flag, false);
     case 11:

@@ -152,6 +152,13 @@ class elision {
       }
       case kind::recurse:
         return recurse(n, x, at, n.count);
+      case kind::futures:
+        return futures(n, x, at);
+      case kind::pipe:
+        return run_in_order(n.count, at,
+                            [&](int k, const here& in) { return run_block(n.parts[0], inside(in, x, k, k)); });
+      case kind::graph:
+        return graph(n, x, at);
     }
     return {};
   }
@@ -222,6 +229,44 @@ class elision {
     log_.push_back(
         {n.id, part_of(x, sibling_number + depth), sibling_may_fall ? under(at.condition, false) : at.condition});
     return below.threw() ? below : outcome{mix(own.value, below.value)};
+  }
+
+  /// All of them run, but for continuations of what threw.
+  outcome futures(const node& n, std::uint64_t x, const here& at) {
+    outcome all;
+    for (int k = 0; k < static_cast<int>(n.parts.size()); ++k) {
+      const outcome one = run_block(n.parts[static_cast<std::size_t>(k)], inside(at, x, k, at.i));
+      if (!all.threw() && one.threw()) all = one;
+      if (!all.threw()) all.value = mix(all.value, one.value);
+      if (all.threw() && waiting(n.way) == waiting::chain) break;
+    }
+    return all;
+  }
+
+  /// What comes after a task that throws is left out, and nothing else.
+  outcome graph(const node& n, std::uint64_t x, const here& at) {
+    outcome all;
+    for (int run = 0; run < n.chain && !all.threw(); ++run) {
+      std::vector<outcome> each;
+      for (int k = 0; k < n.count; ++k) {
+        outcome own;
+        for (int before = 0; before < k; ++before) {
+          if (!comes_before(n, before, k)) continue;
+          const outcome& earlier = each[static_cast<std::size_t>(before)];
+          if (earlier.threw()) own.thrown = {0};
+          own.value += earlier.value;
+        }
+        const bool is_skipped = own.threw();
+        if (!is_skipped) {
+          const outcome result = run_block(n.parts[0], inside(at, x, run * n.count + k, k));
+          own = result.threw() ? result : outcome{mix(result.value, own.value)};
+        }
+        if (!is_skipped && own.threw() && !all.threw()) all = own;
+        if (!all.threw()) all.value = mix(all.value, own.value);
+        each.push_back(std::move(own));
+      }
+    }
+    return all;
   }
 
   // Groups

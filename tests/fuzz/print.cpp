@@ -40,7 +40,8 @@ class printer {
     const std::string own = named('i', n.id);
     switch (n.what) {
       case kind::work:
-        return line(d, "work(" + number(n.count) + ");");
+        return line(
+            d, n.flag ? "{ const blocking here; work(" + number(n.count) + "); }" : "work(" + number(n.count) + ");");
       case kind::toss:
         return line(d, (n.count == -1 ? "" : "if (" + i + " == " + number(n.count) + ") ") + "throw " + id + ";");
       case kind::fork:
@@ -99,6 +100,12 @@ class printer {
         return print_guests(n, d, own);
       case kind::recurse:
         return print_recursion(n, d);
+      case kind::futures:
+        return print_futures(n, d, i);
+      case kind::pipe:
+        return print_pipe(n, d, own);
+      case kind::graph:
+        return print_graph(n, d, own);
     }
   }
 
@@ -199,6 +206,59 @@ class printer {
     } else {
       print_lambda(begin + " { scheduler" + number(n.way) + ".run([&]", n.parts[0], d + 1, own, "); });");
     }
+    line(d, "}");
+  }
+
+  void print_futures(const node& n, int d, const std::string& i) {
+    line(d, "{");
+    std::string waits;
+    std::string gets;
+    std::string all;
+    for (std::size_t k = 0; k < n.parts.size(); ++k) {
+      const std::string name = named('f', n.id) + "_" + std::to_string(k);
+      const std::string before = named('f', n.id) + "_" + std::to_string(k - 1);
+      const bool follows = waiting(n.way) == waiting::chain && k != 0;
+      print_lambda("const future<> " + name + " = " +
+                       (follows ? before + ".then(" : "scheduler" + number(n.grain) + ".submit(") + "[&]",
+                   n.parts[k], d + 1, i, ");");
+      waits.insert(n.flag ? 0 : waits.size(), name + ".wait();  ");
+      gets += name + ".get();  ";
+      all += (all.empty() ? "" : ", ") + name;
+    }
+    switch (waiting(n.way)) {
+      case waiting::each:
+        line(d + 1, waits);
+        break;
+      case waiting::all:
+        line(d + 1, "when_all(std::vector{" + all + "}).wait();");
+        break;
+      case waiting::chain:
+        line(d + 1, named('f', n.id) + "_" + std::to_string(n.parts.size() - 1) + ".wait();");
+    }
+    line(d + 1, gets);
+    line(d, "}");
+  }
+
+  static std::string stage_in_words(order o) {
+    return o == order::parallel ? "parallel" : o == order::serial ? "serial" : "serial_in_order";
+  }
+
+  void print_pipe(const node& n, int d, const std::string& own) {
+    const auto [first, second] = orders_of(n);
+    line(d, "pipeline(" + number(n.grain) + ", numbers_below(" + number(n.count) + "),");
+    print_lambda("    " + stage_in_words(first) + "([&](int " + own + ")", n.parts[0], d, own, "),");
+    line(d, "    " + stage_in_words(second) + "([] {}));");
+  }
+
+  void print_graph(const node& n, int d, const std::string& own) {
+    const std::string g = named('g', n.id);
+    line(d, "{");
+    line(d + 1,
+         "task_graph " + g + ";  // of those up to 8 before it each has one in " + number(n.grain) + " to wait for");
+    print_lambda("for (int " + own + " = 0; " + own + " != " + number(n.count) + "; ++" + own + ") " + g + ".add([&, " +
+                     own + "]",
+                 n.parts[0], d + 1, own, ", before(" + own + "));");
+    line(d + 1, "for (int k = 0; k != " + number(n.chain) + "; ++k) " + g + ".run();");
     line(d, "}");
   }
 

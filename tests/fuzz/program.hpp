@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <filch/scheduler.hpp>
@@ -15,7 +16,7 @@
 namespace filch::fuzz {
 
 enum class kind : std::uint8_t {
-  work,      ///< count: how long
+  work,      ///< count: how long; flag: in a blocking region
   toss,      ///< throws; count: only where i is that, or -1
   fork,      ///< fork_join of the parts; flag: parallel_invoke; count: mutex from the end of the first part on, or 0
   group,     ///< a scope with a group (see place) around parts[0]; count: floor of locks; flag: cancellable; quiet
@@ -35,6 +36,9 @@ enum class kind : std::uint8_t {
   enter,     ///< way: which scheduler runs parts[0]
   guests,    ///< count threads run parts[0] in scheduler `way`; flag: in none
   recurse,   ///< count: depth; way: see shape; parts[0] at each level
+  futures,  ///< submits the parts to scheduler `grain`, and gets all values; way: see waiting; flag: the last one first
+  pipe,     ///< a pipeline of count items, at most grain at a time; parts[0] in the first stage; way: see orders_of
+  graph,    ///< run `chain` times: a task_graph of count tasks parts[0]; grain: see comes_before
 };
 
 enum class place : std::uint8_t {
@@ -48,6 +52,12 @@ enum class place : std::uint8_t {
 enum class closure : std::uint8_t { plain, counted, large, copying, copying_large };
 enum class index : std::uint8_t { ints, sizes, range, steps };
 enum class shape : std::uint8_t { forks, groups, heap_groups, loops };
+enum class waiting : std::uint8_t {
+  each,  ///< for each future
+  all,   ///< for all at once, by when_all
+  chain  ///< for the last one; each part but the first is a continuation of the one before
+};
+enum class order : std::uint8_t { parallel, serial, in_order };
 
 struct node;
 using block = std::vector<node>;
@@ -153,6 +163,15 @@ inline std::vector<double> weights_of(const node& loop) {
   std::vector<double> sums{0};
   for (int i = 0; i < loop.count; ++i) sums.push_back(sums.back() + i % (loop.hint + 1));
   return sums;
+}
+
+/// Of the two stages of a pipeline.
+inline std::pair<order, order> orders_of(const node& pipe) { return {order(pipe.way % 3), order(pipe.way / 3 % 3)}; }
+
+/// In a graph, has task k to end before task later? Of the eight before it, one in grain.
+inline bool comes_before(const node& graph, int k, int later) {
+  return k < later && later - k <= 8 &&
+         mix(static_cast<unsigned>(k), static_cast<unsigned>(later)) % static_cast<unsigned>(graph.grain) == 0;
 }
 
 /// The items of a bag or an adaptive task: link `link` of a chain, numbered so that its leaf and the next follow.

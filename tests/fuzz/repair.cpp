@@ -5,6 +5,7 @@
 //    a task at once, so adding counts.)
 //  - wait() is for whoever constructed the group, on the same activation; a group on the heap may be waited for by
 //    anybody but its own tasks.
+//  - Who waits for a continuation, or for several futures at once, holds nothing (filch/future.hpp).
 //  - Where it is open which exception arrives, or nobody would catch it, nothing is thrown.
 #include <algorithm>
 #include <iterator>
@@ -118,9 +119,11 @@ class repairs {
     if (!wanted_.has("hints")) n.hint = 0;
     switch (n.what) {
       case kind::work:
+        if (!wanted_.has("blocking")) n.flag = false;
+        return verdict::keep;
       case kind::scan:
       case kind::sort:
-        return n.what == kind::work || wanted_.has("sorts") ? verdict::keep : verdict::drop;
+        return wanted_.has("sorts") ? verdict::keep : verdict::drop;
       case kind::toss:
         return at.may_throw && wanted_.has("exceptions") ? verdict::keep : verdict::drop;
       case kind::fork:
@@ -194,6 +197,17 @@ class repairs {
       }
       case kind::recurse:
         if (!wanted_.has("recursion")) return verdict::unwrap;
+        return repair_parts(n, at.aside(false));
+      case kind::futures:
+        if (!wanted_.has("futures")) return verdict::unwrap;
+        n.grain %= static_cast<int>(p_.schedulers.size());
+        if (at.held != no_rank) n.way = int(waiting::each);
+        return repair_parts(n, at.aside(false));
+      case kind::pipe:
+        if (!wanted_.has("pipelines")) return verdict::unwrap;
+        return repair_parts(n, at.aside(false));
+      case kind::graph:
+        if (!wanted_.has("graphs")) return verdict::unwrap;
         return repair_parts(n, at.aside(false));
     }
     return verdict::drop;
@@ -289,10 +303,10 @@ void repair(program& p, const features& wanted) { repairs(p, wanted).run(); }
 
 const std::vector<std::string_view>& features::names() {
   static const std::vector<std::string_view> all{
-      "forks",        "groups",     "groups_late", "groups_outer", "groups_heap", "groups_shared", "cancel",
-      "destroy",      "loops",      "sorts",       "bags",         "chains",      "adaptive",      "exceptions",
-      "unwinding",    "schedulers", "guests",      "outside",      "locks",       "copies",        "recursion",
-      "small_stacks", "interrupts", "hints",       "misuse"};
+      "forks",   "groups",    "groups_late", "groups_outer", "groups_heap", "groups_shared", "cancel",     "destroy",
+      "loops",   "sorts",     "bags",        "chains",       "adaptive",    "exceptions",    "unwinding",  "schedulers",
+      "guests",  "outside",   "locks",       "copies",       "recursion",   "small_stacks",  "interrupts", "hints",
+      "futures", "pipelines", "graphs",      "blocking",     "misuse"};
   return all;
 }
 
