@@ -107,16 +107,25 @@ class pipeline_run {
   void feed() {
     while (auto* const i = static_cast<item*>(flow_.begin_source())) {
       if (!make(*i)) return;
-      // Somebody else goes on with the source, while this worker does with the item. On a full stack, as those of policy
-      // serial are, that task would run at once, and so on.
-      const worker_core& w = *self;
-      if (flow_.end_source(*i, w.head.load() != w.end)) {
-        group_.run([this] {
-          flow_.begin_feeder();
-          feed();
-        });
-      }
+      // Somebody else goes on with the source, while this worker does with the item.
+      share_source(flow_.end_source(*i, can_add()));
       advance<0>(*i);
+    }
+  }
+  /// On a full stack, as those of policy serial are, a feeder would run at once, and add another one, and so on.
+  static bool can_add() {
+    const worker_core& w = *self;
+    return w.head.load() != w.end;
+  }
+  /// `wanted`: by a task that looks. Else there is one perhaps, and somebody has asked for it.
+  void share_source(bool wanted) {
+    if (wanted) {
+      group_.run([this] {
+        flow_.begin_feeder();
+        feed();
+      });
+    } else if (self->must_attend(nullptr)) {
+      attend(*self);
     }
   }
   /// False: there is nothing more.
@@ -135,16 +144,38 @@ class pipeline_run {
   template <std::size_t Stage>
   void advance(item& i) {
     if constexpr (Stage == stages) {
-      i.value.template emplace<0>();
-      flow_.recycle(i);
+      recycle(i, false);
     } else {
       if (flow_.enter(Stage, std::get<Stage>(stages_).order, i)) run_stage<Stage>(i);
     }
   }
+  void recycle(item& i, bool goes_on) {
+    i.value.template emplace<0>();
+    share_source(flow_.recycle(i, goes_on && can_add()));
+  }
 
-  /// Inside of the stage, if that is serial.
+  /// Inside of the stage, if that is serial. Then this worker stays there while items come, and others go on with those that
+  /// it lets go: what all items have to pass one after the other waits for nobody.
   template <std::size_t Stage>
-  void run_stage(item& i) {
+  void run_stage(item& entered) {
+    item* i = &entered;
+    while (auto* const next = static_cast<item*>(work_on<Stage>(*i))) {
+      if constexpr (Stage + 1 == stages) {
+        recycle(*i, true);
+      } else {
+        group_.run([this, i] {
+          advance<Stage + 1>(*i);
+          feed();
+        });
+      }
+      i = next;
+    }
+    advance<Stage + 1>(*i);
+  }
+
+  /// Who may enter the stage then, and is left there; null: nobody.
+  template <std::size_t Stage>
+  pipeline_item* work_on(item& i) {
     auto& stage = std::get<Stage>(stages_);
     if (!flow_.skips(i)) {
       try {
@@ -160,13 +191,7 @@ class pipeline_run {
         flow_.fail(i);
       }
     }
-    if (pipeline_item* const next = flow_.leave(Stage, stage.order, i)) {
-      group_.run([this, next] {
-        run_stage<Stage>(static_cast<item&>(*next));
-        feed();
-      });
-    }
-    advance<Stage + 1>(i);
+    return flow_.leave(Stage, stage.order, i);
   }
 
   Source& source_;
@@ -179,8 +204,8 @@ class pipeline_run {
 }  // namespace detail
 
 /// Takes items from a source and passes each of them through all stages; returns when the source has no more and all items
-/// have passed. Nobody waits inside: an item that may not enter a stage is left there, and whoever leaves the stage goes on
-/// with it.
+/// have passed. Nobody waits inside: an item that may not enter a stage is left there, and whoever leaves the stage lets it
+/// in, and stays.
 ///
 ///     filch::pipeline(16, [&]() -> std::optional<line> { return read(file); },
 ///                     filch::parallel([](line l) { return parse(l); }),
@@ -192,7 +217,7 @@ class pipeline_run {
 ///                    called with what the stage before gave, as an rvalue.
 /// @throws what the source or a stage throws; of several exceptions that of the earliest item. Items before it pass through
 ///         all stages, those after it perhaps not. std::invalid_argument if most_items is 0; std::bad_alloc.
-/// @par Complexity memory for most_items items; a task for each item.
+/// @par Complexity memory for most_items items; at most a task for each item and stage.
 template <class Source, class... Stages>
 void pipeline(std::size_t most_items, Source&& source, Stages&&... stages) {
   if (most_items == 0) {

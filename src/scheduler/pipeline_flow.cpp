@@ -102,12 +102,19 @@ bool pipeline_flow::end_source(pipeline_item& i, bool adds) noexcept {
   }
 }
 
-void pipeline_flow::recycle(pipeline_item& i) noexcept {
+bool pipeline_flow::recycle(pipeline_item& i, bool adds) noexcept {
   state& s = *state_;
   s.returned.add(i);
-  // [PF7] release: that the item is there, for [PF5]. No exploration notices if it is not, as a read-modify-write reads the
-  // last value; see [AT5].
-  s.source.fetch_add(state::one_free, std::memory_order_release);
+  std::uint64_t seen = s.source.load(std::memory_order_relaxed);
+  for (;;) {
+    const bool wanted = adds && (seen & (state::in_source | state::will_look)) == 0;
+    // [PF7] release: that the item is there, for [PF5]. No exploration notices if it is not, as a read-modify-write reads
+    // the last value; see [AT5].
+    if (s.source.compare_exchange_weak(seen, (seen + state::one_free) | (wanted ? state::will_look : 0),
+                                       std::memory_order_release, std::memory_order_relaxed)) {
+      return wanted;
+    }
+  }
 }
 
 bool pipeline_flow::enter(std::size_t stage, stage_order order, pipeline_item& i) noexcept {

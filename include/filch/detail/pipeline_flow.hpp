@@ -30,14 +30,15 @@ class FILCH_API pipeline_flow {
   /// Who makes a pipeline hands over its items, all free.
   void add(pipeline_item& i) noexcept;
 
-  /// A task begins that was added because end_source() said so.
+  /// A task begins that was added because end_source() or recycle() said so.
   void begin_feeder() noexcept;
   /// A free item, and the caller is in the source; null: it may not be, at present or any more.
   [[nodiscard]] pipeline_item* begin_source() noexcept;
   /// The source has given a value for it. `adds`: the caller can add a task that goes on with the source. Whether it is to.
   [[nodiscard]] bool end_source(pipeline_item& i, bool adds) noexcept;
-  /// The item is free.
-  void recycle(pipeline_item& i) noexcept;
+  /// The item is free. `adds`: the caller can add a task that looks at the source, and will not look soon itself. Whether it
+  /// is to.
+  [[nodiscard]] bool recycle(pipeline_item& i, bool adds) noexcept;
 
   /// False: the item is left there.
   [[nodiscard]] bool enter(std::size_t stage, stage_order order, pipeline_item& i) noexcept;
