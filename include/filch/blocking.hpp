@@ -10,11 +10,11 @@ class worker;
 }  // namespace detail
 
 /// While it exists, the calling task is expected to sleep, and another thread of the scheduler takes the worker's place, so
-/// that as many go on computing as before. What the worker has forked or left of its loops is offered to others, as far as
-/// the policy offers anything of itself (the private deques answer requests only, and do not meanwhile; `lazy_*` have one thing
-/// on offer at a time; with `adws` tasks are for the workers of their range). So tasks may wait for each other, in blocking
-/// regions and by futures, in any order that has no cycle: as long as one is blocked, somebody is left who begins others, and a
-/// worker that sleeps in a wait as the last one is replaced as well.
+/// that as many go on computing as before. What the worker has forked or left of its loops is offered to others. So
+/// tasks may wait for each other, in blocking regions and by futures, in any order that has no cycle: as long as one is blocked,
+/// somebody is left who begins others, and a worker that sleeps in a wait as the last one is replaced as well. (Not with the
+/// policies `adws` and `adws_nosteal`, whose tasks are for the workers of their range, nor with a join whose waits run
+/// anything.)
 ///
 ///     { const filch::blocking here; bytes = read(socket, buffer, sizeof buffer); }
 ///

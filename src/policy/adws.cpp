@@ -40,6 +40,11 @@ void adws::answer(worker& w) noexcept {
   if (w.telling.range) w.raise();
 }
 
+void adws::offer_all(worker& w) noexcept {
+  tell_rest(w);
+  lace::offer_all(w);
+}
+
 bool adws::may_take(const steal_range& in, const worker& thief, const worker& victim) noexcept {
   if (in.is_root()) return true;
   if (!in.contains(thief.number) || !in.contains(victim.number)) return false;

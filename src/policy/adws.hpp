@@ -17,6 +17,7 @@ class adws final : public lace {
 
   void begin_root(worker& w) noexcept override;
   void answer(worker& w) noexcept override;
+  void offer_all(worker& w) noexcept override;
   [[nodiscard]] bool takes_back() const noexcept override { return steals_; }
   [[nodiscard]] bool steals_anywhere() const noexcept override { return false; }
   [[nodiscard]] bool may_come(const worker& sleeper, const worker& to) const noexcept override;

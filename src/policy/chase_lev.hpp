@@ -20,6 +20,7 @@ class chase_lev final : public stealing_policy {
   [[nodiscard]] bool can_be_asked() const noexcept override { return false; }
 
  private:
+  void offer_tasks(worker& w) noexcept override { answer(w); }
   steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
   [[nodiscard]] bool shows_task(const worker& victim, const lineage* only) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;

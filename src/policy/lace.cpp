@@ -133,6 +133,10 @@ void lace::answer(worker& w, offered_parts what) noexcept {
   w.common.sleepers.offered(w, parts);
 }
 
+void lace::offer_tasks(worker& w) noexcept {
+  if (const std::uint32_t tasks = private_tasks(w); tasks != 0) share(w, tasks);
+}
+
 std::uint32_t lace::kept_of(const worker& w, std::uint32_t tasks) const noexcept {
   const bool many = tasks > thefts_per_worker * static_cast<std::uint32_t>(w.common.team.size());
   return takes_ == theft::some && many ? tasks / (std::max(w.common.sleepers.about_idle(w), 1U) + 1) : tasks / 2;

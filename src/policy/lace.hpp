@@ -54,6 +54,7 @@ class lace : public stealing_policy {
   static void share(worker& w, std::uint32_t count) noexcept;
 
  private:
+  void offer_tasks(worker& w) noexcept override;
   steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
   [[nodiscard]] bool shows_task(const worker& victim, const lineage* only) const noexcept override;
   [[nodiscard]] std::uint32_t taken_end(const worker& victim) const noexcept override;

@@ -1,8 +1,12 @@
 #include "policy/private_policy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "loop/carve.hpp"
+#include "worker/kept_tasks.hpp"
+#include "worker/stand_in.hpp"
+#include "worker/team.hpp"
 
 namespace filch::detail {
 
@@ -14,6 +18,24 @@ void private_policy::rejoin(worker& w, slot& s) noexcept {
   w.head.store(&s);
   w.set_split(&s);
   cells_of(w).handed_end.store(w.index_of(&s), std::memory_order_relaxed);  // [PV1]
+}
+
+void private_policy::offer_tasks(worker& w) noexcept {
+  slot* const end = w.head.load();
+  slot* first = w.split.load();
+  if (first >= end) return;
+  // As if so many workers, itself among them, had taken several each. What there is no memory for it takes back.
+  const std::uint64_t batched = task_state{.status = task_status::batched, .thief = w.number, .id = w.new_id()}.pack();
+  // [TS8] relaxed: handed over with the slots through a queue.
+  for (slot* s = first; s != end; ++s) s->state.store(batched, std::memory_order_relaxed);
+  let_go(w, {.first = w.index_of(first), .count = static_cast<std::uint32_t>(end - first)});
+  const std::ptrdiff_t workers = w.common.team.size();
+  const std::ptrdiff_t each = (end - first + workers - 1) / workers;
+  while (first != end) {
+    slot* const until = first + std::min(each, end - first);
+    const kept_tasks row(w, {.first = std::exchange(first, until), .end = until, .owner = &w, .state = batched});
+    share_kept(w);
+  }
 }
 
 std::uint32_t private_policy::taken_end(const worker& victim) const noexcept {

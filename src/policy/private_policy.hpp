@@ -26,6 +26,8 @@ class private_policy : public stealing_policy {
   [[nodiscard]] bool can_be_asked() const noexcept final { return true; }
 
  protected:
+  /// As background tasks: there is nobody who has asked for them, and the worker will not answer.
+  void offer_tasks(worker& w) noexcept override;
   [[nodiscard]] bool adopts_from_anybody() const noexcept final { return false; }
 
   struct cells : offer {

@@ -91,6 +91,12 @@ void receiver::respond(worker& w, mailbox& box) const noexcept {
   }
 }
 
+// Then there is nothing to ask for.
+void receiver::offer_tasks(worker& w) noexcept {
+  private_policy::offer_tasks(w);
+  refuse_requests(w);
+}
+
 // The paper's `reject`: a request that came first is answered, in the way that the worker always does.
 void receiver::refuse_requests(worker& w) const noexcept {
   mailbox& box = mailbox_of(w);

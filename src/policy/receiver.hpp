@@ -29,6 +29,7 @@ class receiver final : public private_policy {
   void answer(worker& w) noexcept override;
 
  private:
+  void offer_tasks(worker& w) noexcept override;
   steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept override;
   [[nodiscard]] bool shows_task(const worker& victim, const lineage* only) const noexcept override;
 

@@ -15,6 +15,7 @@ class serial final : public policy {
   void answer(worker& w) noexcept override {
     if (!w.diverts) w.calm();  // else it is profiled, and constructs ask on their cold paths
   }
+  void offer_all(worker& /*w*/) noexcept override {}
   [[nodiscard]] bool reclaim(worker& /*w*/, slot& /*s*/) noexcept override { return true; }
   void rejoin(worker& /*w*/, slot& /*s*/) noexcept override {}
   [[nodiscard]] bool can_be_asked() const noexcept override { return true; }

@@ -6,6 +6,7 @@
 #include <filch/platform/ticks.hpp>
 
 #include "loop/adopt.hpp"
+#include "loop/carve.hpp"
 #include "worker/kept_tasks.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/stand_in.hpp"
@@ -111,6 +112,18 @@ bool stealing_policy::adopt_any(worker& w, work_share& adopter) noexcept {
   const seen_piece part = victim->pieces.oldest(0);
   if (!part) victim->ask();
   return part && is_part_of_same(*part.p, adopter) && adopt_part(w, *victim, part, adopter);
+}
+
+void stealing_policy::offer_all(worker& w) noexcept {
+  bool has_any = w.split.load() < w.head.load();
+  // Half of what is left at a time, so that several find something.
+  while (work_share* const f = giver(w, giving_order::oldest)) {
+    if (!give_half(w, *f)) break;
+    has_any = true;
+    w.count(&counters::offers);
+  }
+  offer_tasks(w);
+  if (has_any) w.common.sleepers.offered(w, sleepers::most_woken);
 }
 
 bool stealing_policy::acquire(worker& w) noexcept {

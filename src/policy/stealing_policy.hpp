@@ -23,6 +23,7 @@ class stealing_policy : public policy, protected steal_source {
  public:
   stealing_policy(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins);
 
+  void offer_all(worker& w) noexcept override;
   bool acquire(worker& w) noexcept override;
   bool help(worker& w, lineage awaited, work_share* adopter) noexcept override;
   [[nodiscard]] bool work_visible(worker& w) noexcept override;
@@ -33,6 +34,8 @@ class stealing_policy : public policy, protected steal_source {
   steal_result take(worker& thief, worker& victim, const lineage* only) noexcept override;
   steal_result take_any(worker& thief) noexcept final;
 
+  /// Owner. Makes all tasks of its stack available, whether or not anybody has asked.
+  virtual void offer_tasks(worker& w) noexcept = 0;
   /// As take(), tasks of the stack alone, and asking for nothing.
   virtual steal_result take_task(worker& thief, worker& victim, const lineage* only) noexcept = 0;
   /// Any thread. Is there a task to take from victim, as take() with `only` would?

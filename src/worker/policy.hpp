@@ -24,6 +24,8 @@ class policy {
 
   /// Owner, attention raised: make tasks available.
   virtual void answer(worker& w) noexcept = 0;
+  /// Owner, before it sleeps in a task: makes everything available that it has, whether or not anybody has asked.
+  virtual void offer_all(worker& w) noexcept = 0;
   /// Owner wants an offered task back. True: it, and everything newer, is private again.
   [[nodiscard]] virtual bool reclaim(worker& w, slot& s) noexcept = 0;
   /// Owner: `s`, the newest task, was taken and has ended. Takes it off the stack.

@@ -1,34 +1,10 @@
 #include "worker/stand_in.hpp"
 
-#include <filch/detail/work_share.hpp>
-
-#include "worker/slow_path.hpp"
+#include "worker/policy.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
-namespace {
-
-/// Has the worker anything left that it could offer?
-bool has_private_work(const worker& w) noexcept {
-  if (w.split.load() < w.head.load()) return true;
-  for (const work_share* f = w.loops.innermost.load(); f != nullptr; f = f->outer) {
-    if (f->gives && has_work(*f)) return true;
-  }
-  return false;
-}
-
-/// Before its worker sleeps in a task: offers what it has, so that others find it.
-void offer_all(worker& w) noexcept {
-  // Each answer offers half of what is private, or of a loop.
-  constexpr int most_answers = 64;  // a task each, or two loops of 2^32 iterations
-  for (int answers = 0; answers < most_answers && has_private_work(w); ++answers) {
-    w.raise();
-    attend(w);
-  }
-}
-
-}  // namespace
 
 bool nobody_is_available(const worker& of) noexcept {
   const common_parts& common = of.common;
@@ -45,8 +21,11 @@ void share_kept(worker& w) noexcept {
 
 void block(worker* innermost) noexcept {
   for (worker* w = innermost; w != nullptr; w = w->outer) {
-    offer_all(*w);
-    share_kept(*w);
+    {
+      const busy_section here(*w);
+      w->common.policy.offer_all(*w);
+      share_kept(*w);
+    }
     const std::uint32_t around = w->blocked.regions.load(std::memory_order_relaxed);
     w->blocked.regions.store(around + 1, std::memory_order_relaxed);  // published by [SP7]
     if (around != 0) continue;                                        // somebody is in its place

@@ -302,6 +302,28 @@ void explore_wait_for_blocked(const options& chosen, std::size_t waiters, std::s
   ran.check_all();
 }
 
+/// The newest task of a group waits for the oldest, which its worker has shown to nobody. The one between is run by either.
+void explore_blocked_row(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  pool.run([&] {
+    promise<> opened;
+    const future<> open = opened.get_future();
+    task_group group;
+    group.run([&] {
+      ran.ran(0);
+      opened.put();
+    });
+    group.run([&] { ran.ran(1); });
+    group.run([&] {
+      open.wait();
+      ran.ran(2);
+    });
+    group.wait();
+  });
+  ran.check_all();
+}
+
 /// A worker blocks again, inside of a task of the thread that was begun in its place, which waits for that then.
 void explore_blocked_again(const options& chosen) {
   scheduler pool(chosen);
@@ -461,6 +483,12 @@ void add_background(scenario_list& to) {
                 [] { explore_blocked_around(small(1, "lace", "transitive"), small(2, "lace", "transitive")); }});
   to.push_back({"blocked_branch", "a branch waits for its sibling",
                 [] { explore_blocked_tasks(small(1, "lace", "transitive")); }});
+  for (const std::string policy : {"standard", "lazy_breadth", "receiver", "sender"}) {
+    to.push_back({"blocked_row_" + policy, "a group's newest task waits for the oldest, policy " + policy,
+                  [=] { explore_blocked_row(small(1, policy, "transitive")); }});
+    to.push_back({"blocked_row_two_" + policy, "the same, another worker",
+                  [=] { explore_blocked_row(small(2, policy, "transitive")); }});
+  }
   to.push_back({"blocked_again", "a worker is blocked in a task of the thread in its place",
                 [] { explore_blocked_again(small(1, "lace", "transitive")); }});
   for (const int workers : {1, 2}) {

@@ -154,6 +154,7 @@ class robbed_at_once final : public policy {
       rules_->answer(w);
     } while (rob(w));
   }
+  void offer_all(worker& w) noexcept override { rules_->offer_all(w); }
   [[nodiscard]] bool reclaim(worker& w, detail::slot& s) noexcept override { return rules_->reclaim(w, s); }
   void rejoin(worker& w, detail::slot& s) noexcept override { rules_->rejoin(w, s); }
   void piece_taken_back(worker& w) noexcept override { rules_->piece_taken_back(w); }
