@@ -33,7 +33,7 @@ void private_policy::offer_tasks(worker& w) noexcept {
   const std::ptrdiff_t each = (end - first + workers - 1) / workers;
   while (first != end) {
     slot* const until = first + std::min(each, end - first);
-    const kept_tasks row(w, {.first = std::exchange(first, until), .end = until, .owner = &w, .state = batched});
+    kept_tasks row(w, {.first = std::exchange(first, until), .end = until, .owner = &w, .state = batched});
     share_kept(w);
   }
 }
