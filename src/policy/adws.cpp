@@ -4,6 +4,7 @@
 
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
+#include "worker/stand_in.hpp"
 #include "worker/team.hpp"
 #include "worker/worker_range.hpp"
 
@@ -31,8 +32,9 @@ void adws::begin_root(worker& w) noexcept {
 }
 
 void adws::answer(worker& w) noexcept {
-  // A search is short, and ends before anything else is given.
-  if (w.diverts) return w.note_nothing();
+  // A search is short, and ends before anything else is given; unless what is called between its constructs waits for somebody
+  // who is blocked.
+  if (w.diverts && !w.common.spares.are_needed()) return w.note_nothing();
   // One in each answer: who told all of them at once would keep its own work waiting for that. Not in a signal handler: to
   // tell takes a lock, and may free a range.
   if (!w.interrupt.handling) static_cast<void>(tell_next(w));
@@ -52,9 +54,15 @@ bool adws::may_take(const steal_range& in, const worker& thief, const worker& vi
                                                               : in.has_local_work(victim.number);
 }
 
-steal_range* adws::around(const worker& w) const noexcept {
+// What a blocked worker waits for may be anywhere.
+bool adws::steals(const worker& w) const noexcept { return steals_ || w.common.spares.are_needed(); }
+
+/// Whose work it may take. Null: nobody's.
+steal_range* adws::open_to(const worker& w) const noexcept {
+  if (w.common.spares.are_needed()) return everybody_.get();
+  if (!steals_) return nullptr;
   steal_range* const current = w.steals.get();
-  return current != nullptr ? current : everybody_.get();
+  return (current != nullptr ? current : everybody_.get())->outermost_active();
 }
 
 worker* adws::choose(worker& thief, const steal_range& in) const noexcept {
@@ -64,12 +72,11 @@ worker* adws::choose(worker& thief, const steal_range& in) const noexcept {
 
 bool adws::acquire(worker& w) noexcept {
   if (w.run_given(w)) return true;
-  if (!steals_) return false;
+  if (!steals(w)) return false;
   if (steal_range_ref told = w.box.told()) w.steals.enter(std::move(told));
   w.steals.forget();
   if (tell_next(w)) return false;  // else those who are idle would wait for what it begins now
-  steal_range* const current = around(w);
-  steal_range* const in = current->outermost_active();
+  steal_range* const in = open_to(w);
   const worker* const hinted = w.search.next();
   if (w.search.is_used_up()) w.common.sleepers.lose_track(w);
   worker* victim = nullptr;
@@ -94,17 +101,17 @@ bool adws::may_come(const worker& sleeper, const worker& to) const noexcept {
 }
 
 bool adws::work_visible(worker& w) noexcept {
-  if (!steals_) return false;
-  bool visible = false;  // everybody is asked, as in lace
-  // [SR3] seq_cst: before the look for an active range; whoever activates one sees this, or has been seen ([SR4]). No
-  // exploration catches this: the worker would have to sleep twice, the first time beside an active range.
+  // [SR3] seq_cst: before the look for an active range, and whether anybody is blocked; whoever activates one, or blocks, sees
+  // this, or has been seen ([SR4], [SP7]). No exploration catches this: the worker would have to sleep twice, the first time
+  // beside an active range.
   w.reach.store(0, std::memory_order_seq_cst);
-  const steal_range* const in = around(w)->outermost_active();
-  if (in == nullptr) return visible;
+  const steal_range* const in = open_to(w);
+  if (in == nullptr) return false;
   const std::uint32_t begin = in->is_root() ? 0 : in->right();
   const std::uint32_t end = in->is_root() ? w.common.team.size() : in->left() + 1;
   // [SR3] seq_cst: before the last look, so that an offer which it overlooks finds this.
   w.reach.store(in->is_root() ? reach_of_all : begin * one_worker + end, std::memory_order_seq_cst);
+  bool visible = false;  // everybody is asked, as in lace
   for (std::uint32_t i = begin; i < end; ++i) {
     worker& victim = w.common.team[i];
     if (&victim == &w) continue;
@@ -115,17 +122,17 @@ bool adws::work_visible(worker& w) noexcept {
 }
 
 steal_result adws::take(worker& thief, worker& victim, const lineage* only) noexcept {
-  if (steal_range* const current = thief.steals.get()) {
-    const steal_range* const in = current->outermost_active();
+  if (thief.steals.get() != nullptr) {
+    const steal_range* const in = open_to(thief);
     if (in == nullptr || !may_take(*in, thief, victim)) return {};
   }
   return lace::take(thief, victim, only);
 }
 
 bool adws::help(worker& w, lineage awaited, work_share* adopter) noexcept {
-  return steals_ && lace::help(w, awaited, adopter);
+  return steals(w) && lace::help(w, awaited, adopter);
 }
 
-bool adws::help_visible(worker& w, lineage awaited) noexcept { return steals_ && lace::help_visible(w, awaited); }
+bool adws::help_visible(worker& w, lineage awaited) noexcept { return steals(w) && lace::help_visible(w, awaited); }
 
 }  // namespace filch::detail

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "policy/lace.hpp"
+#include "worker/slow_path.hpp"
 #include "worker/steal_range.hpp"
 
 namespace filch::detail {
@@ -18,6 +19,7 @@ class adws final : public lace {
   void begin_root(worker& w) noexcept override;
   void answer(worker& w) noexcept override;
   void offer_all(worker& w) noexcept override;
+  void begin_blocked(worker& w) noexcept override { wake_out_of_reach(w); }
   [[nodiscard]] bool takes_back() const noexcept override { return steals_; }
   [[nodiscard]] bool steals_anywhere() const noexcept override { return false; }
   [[nodiscard]] bool may_come(const worker& sleeper, const worker& to) const noexcept override;
@@ -28,11 +30,12 @@ class adws final : public lace {
 
  private:
   steal_result take(worker& thief, worker& victim, const lineage* only) noexcept override;
-  [[nodiscard]] steal_range* around(const worker& w) const noexcept;
+  [[nodiscard]] bool steals(const worker& w) const noexcept;
+  [[nodiscard]] steal_range* open_to(const worker& w) const noexcept;
   [[nodiscard]] worker* choose(worker& thief, const steal_range& in) const noexcept;
   [[nodiscard]] static bool may_take(const steal_range& in, const worker& thief, const worker& victim) noexcept;
 
-  bool steals_;
+  bool steals_;  ///< also while nobody is blocked
   steal_range_ref everybody_;
 };
 

@@ -73,7 +73,7 @@ class scheduler_core::idle_wait {
     // What is handed over from outside comes first: part of a long loop, once it is begun, would keep that waiting until its
     // end.
     if (!core_.injected_.acquire_from_outside(w_) && !core_.policy_->acquire(w_) && !w_.run_given(w_) &&
-        !w_.run_given_in_place() && !std::ranges::any_of(core_.sources_, acquire)) {
+        !run_given_to_blocked() && !std::ranges::any_of(core_.sources_, acquire)) {
       // Others are likelier to have what is left; and each look at a worker that has nothing costs that one time.
       for (std::uint32_t i = std::min(++in_vain_ / searches_at_full_pace, most_further_pauses); i != 0; --i)
         platform::pause();
@@ -106,9 +106,13 @@ class scheduler_core::idle_wait {
  private:
   [[nodiscard]] bool something_visible() const noexcept {
     // [ST3] seq_cst: after [SL3]; pairs with [ST1].
-    return until_.load(std::memory_order_seq_cst) || w_.box.is_filled() ||
-           (w_.in_place_of != nullptr && w_.in_place_of->box.has_task()) ||
+    return until_.load(std::memory_order_seq_cst) || w_.box.is_filled() || with_open_inbox(w_.common) != nullptr ||
            std::ranges::any_of(core_.sources_, &work_source::work_visible);
+  }
+
+  bool run_given_to_blocked() noexcept {
+    worker* const of = with_open_inbox(w_.common);
+    return of != nullptr && w_.run_given(*of);
   }
 
   /// False: nobody has woken it.

@@ -21,8 +21,7 @@ namespace detail {
 spare_thread::spare_thread(scheduler_core& home)
     : home_(home), thread_(platform::worker_stack_bytes(), [this] { run(); }, platform::no_processor, "filch-spare") {}
 
-void spare_thread::begin(worker* blocked) noexcept {
-  in_place_of_ = blocked;
+void spare_thread::begin() noexcept {
   comes_ = true;
   released_.store(false, std::memory_order_relaxed);  // nobody serves: published by the next line
   // [SP1] release: the lines before, for the thread.
@@ -33,8 +32,8 @@ void spare_thread::begin(worker* blocked) noexcept {
 bool spare_thread::begin_again(const worker* blocked) noexcept {
   // It may be what is blocked now, and cannot take its own place. relaxed: then the caller has written it.
   if (blocked != nullptr && serving_.load(std::memory_order_relaxed) == blocked) return false;
-  // [SP5] relaxed: it looks once more under the lock. Where it runs what the blocked worker was given it is for one worker.
-  if (is_free_ || !home_.takes_back() || !released_.load(std::memory_order_relaxed)) return false;
+  // [SP5] relaxed: it looks once more under the lock.
+  if (is_free_ || !released_.load(std::memory_order_relaxed)) return false;
   released_.store(false, std::memory_order_relaxed);
   return true;
 }
@@ -47,11 +46,6 @@ void spare_thread::end() noexcept {
   } else {
     parker_.unpark();
   }
-}
-
-void spare_thread::look() noexcept {
-  // [SP3] seq_cst: who does not serve yet looks later.
-  if (worker* const w = serving_.load(std::memory_order_seq_cst)) home_.wake_server(*w);
 }
 
 void spare_thread::stop() noexcept {
@@ -89,13 +83,10 @@ void spare_thread::serve() noexcept {
   try {
     home_.run_as_guest([this](worker& w) {
       has_come();
-      // Where a giver takes back what nobody begins there is no need to.
-      if (!home_.takes_back()) w.in_place_of = in_place_of_;
-      // [SP3] before the look whether it is released, and into the inbox of the worker in whose place it is.
+      // [SP3] before the look whether it is released.
       serving_.store(&w, std::memory_order_seq_cst);
       home_.serve(w, released_);
       serving_.store(nullptr, std::memory_order_relaxed);
-      w.in_place_of = nullptr;
     });
   } catch (const std::exception&) {
     // No memory for a worker, or too many: the place stays empty. It is nobody else's until it is released.
@@ -122,7 +113,7 @@ spare_thread& spare_threads::begin_any(worker* blocked) {
   }
   taken->is_free_ = false;
   count_coming();
-  taken->begin(blocked);
+  taken->begin();
   return *taken;
 }
 

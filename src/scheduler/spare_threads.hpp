@@ -27,14 +27,13 @@ class spare_thread final : public stand_in {
   spare_thread(const spare_thread&) = delete;
   spare_thread& operator=(const spare_thread&) = delete;
 
-  /// In that worker's place; null: in nobody's.
-  void begin(worker* blocked) noexcept;
+  /// It is wanted.
+  void begin() noexcept;
   /// Under the lock of all. It is spare, but in the middle of something: it goes on, in that worker's place. False: it is
   /// not, or is that worker.
   [[nodiscard]] bool begin_again(const worker* blocked) noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept override;
-  void look() noexcept override;
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
 
@@ -46,8 +45,7 @@ class spare_thread final : public stand_in {
   void serve() noexcept;
 
   scheduler_core& home_;
-  worker* in_place_of_ = nullptr;  ///< set before it is wanted
-  bool comes_ = false;             ///< as that: it has begun, and is no worker yet
+  bool comes_ = false;  ///< set before it is wanted: it has begun, and is no worker yet
   platform::atomic<bool> wanted_{false};
   platform::atomic<bool> released_{false};
   platform::atomic<bool> stopping_{false};

@@ -68,9 +68,9 @@ constexpr unsigned told_at_once = 2;
 run_result run_given(task& t, run_by /*who*/) {
   given_task& g = *static_cast<piece&>(t).given.load();
   auto& w = static_cast<worker&>(*self);
-  if (g.steals) w.steals.enter(std::move(g.steals));
   const bool is_own = &g.to == &w;
-  // Who is in the place of a blocked worker is nowhere on the line, and divides nothing.
+  if (g.steals && (is_own || g.steals->contains(w.number))) w.steals.enter(std::move(g.steals));
+  // What was another one's to divide, who is blocked, is not divided.
   const worker_range range = is_own || !crosses_workers(g.place.range) ? g.place.range : worker_range{};
   w.runs_migrated.store(!crosses_workers(range) && is_own, std::memory_order_relaxed);
   enter_place(w, {.range = range, .path = g.place.path});
@@ -127,9 +127,9 @@ void deliver(given_task& g) noexcept {
   const bool is_of_static_loop = !g.place.is_known();
   g.to.box.put(g, crosses_workers(g.place.range) || is_of_static_loop);
   g.giver.common.sleepers.deliver(g.to);
-  if (g.stays) {
-    // [IB4] seq_cst: after [IB1].
-    if (stand_in* const instead = g.to.blocked.in_its_place.load(std::memory_order_seq_cst)) instead->look();
+  // After [IB1]: as who is available no longer looks whether it was given something.
+  if (g.giver.common.spares.are_needed() && !g.to.is_available()) {
+    g.giver.common.sleepers.offered(g.giver, 1, takers::anybody);
   }
   // After [IB1]: one of the two sees the other.
   if ((g.in_waits || g.stays) && g.to.wait.dozing.load(std::memory_order_seq_cst)) {  // [AT4]
@@ -529,10 +529,14 @@ void activate(worker& w, steal_range& r, steal_range::phase since, const void* f
 
 void activate_all(worker& w, steal_range& r) noexcept {
   r.begin_active_phase();
+  wake_out_of_reach(w);
+}
+
+void wake_out_of_reach(worker& w) noexcept {
   for (std::uint32_t i = 0; i < w.common.team.size() && w.common.sleepers.somebody_sleeps(); ++i) {
     worker& other = w.common.team[i];
-    // [SR3] seq_cst: after [SR4]; who found another range active, or none, before it fell asleep has said so. No exploration
-    // catches this: as where it says so.
+    // [SR3] seq_cst: after [SR4], or [SP7]; who found another range active, or none, before it fell asleep has said so. No
+    // exploration catches this: as where it says so.
     if (&other != &w && other.reach.load(std::memory_order_seq_cst) != reach_of_all) w.common.sleepers.deliver(other);
   }
 }
@@ -542,7 +546,7 @@ bool tell_next(worker& w) noexcept {
   telling_part& telling = w.telling;
   steal_range* const r = telling.range.get();
   if (r == nullptr) return false;
-  // Of the range of all are also those who are in the place of a blocked worker.
+  // Of the range of all are guests as well.
   const std::uint32_t last = r->is_root() ? w.common.team.size() - 1 : r->left();
   if (telling.next > last || r->now() != telling.active) {
     telling.range = {};

@@ -1,8 +1,8 @@
 // What other workers have given to a worker: a buffer for a task that it is to divide further, and a queue for tasks
 // that are its alone (Shiina and Taura 2019, section 4.2.3), whose oldest one has a buffer as well.
 //
-// Who takes a task out has it: the worker, without a task or in a wait, or who is in its place while it is blocked; a thief; or
-// the giver, who takes it back. Out of a buffer by one compare-and-swap, out of the queue under its lock. What a given task consists of is the giver's,
+// Who takes a task out has it: the worker, without a task or in a wait, or instead of it any idle one, where it is not available
+// while somebody is blocked (docs/protocols/background.md); a thief; or the giver, who takes it back. Out of a buffer by one compare-and-swap, out of the queue under its lock. What a given task consists of is the giver's,
 // which has it until it has joined the task.
 #pragma once
 
@@ -44,7 +44,8 @@ struct given_task {
   bool in_queue = false;
 };
 
-/// Who takes a task out of an inbox: its owner without a task, or who is in its place; its owner in a wait; or anybody else.
+/// Who takes a task out of an inbox: its owner without a task, or who does so instead of it; its owner in a wait; or anybody
+/// else.
 enum class given_taker : std::uint8_t { idle, waiter, thief };
 
 /// Room for one given task. Whoever changes it to none has the task.
@@ -95,7 +96,7 @@ class inbox {
   /// Any thread. `alone`: nobody else may take it, because the worker is to divide it further; it is taken before all
   /// others.
   void put(given_task& g, bool alone) noexcept;
-  /// Owner, or who is in its place. Takes the next one, whose state becomes `taken`, which says by whom. Null: there is none.
+  /// Owner, or who does so instead of it. Takes the next one, whose state becomes `taken`, which says by whom. Null: there is none.
   [[nodiscard]] given_task* take(std::uint64_t taken) noexcept;
   /// Owner, in a wait. The same, of those that it runs there.
   [[nodiscard]] given_task* take_in_wait(std::uint64_t taken) noexcept;

@@ -26,6 +26,8 @@ class policy {
   virtual void answer(worker& w) noexcept = 0;
   /// Owner, before it sleeps in a task: makes everything available that it has, whether or not anybody has asked.
   virtual void offer_all(worker& w) noexcept = 0;
+  /// Owner. It is blocked, the first of all: until nobody is, tasks may be anybody's to take that are not otherwise.
+  virtual void begin_blocked(worker& /*w*/) noexcept {}
   /// Owner wants an offered task back. True: it, and everything newer, is private again.
   [[nodiscard]] virtual bool reclaim(worker& w, slot& s) noexcept = 0;
   /// Owner: `s`, the newest task, was taken and has ended. Takes it off the stack.

@@ -1,6 +1,9 @@
 #include "worker/stand_in.hpp"
 
+#include <utility>
+
 #include "worker/policy.hpp"
+#include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 #include "worker/worker.hpp"
 
@@ -13,6 +16,20 @@ bool nobody_is_available(const worker& of) noexcept {
     if (common.team[i].is_available()) return false;
   }
   return true;
+}
+
+worker* with_open_inbox(const common_parts& common) noexcept {
+  if (!common.spares.are_needed()) return nullptr;
+  for (std::uint32_t i = 0; i < common.team.size(); ++i) {
+    worker& w = common.team[i];
+    if (w.box.has_task() && !w.is_available()) return &w;
+  }
+  return nullptr;
+}
+
+void open_inbox(worker& w) noexcept {
+  sleepers& asleep = w.common.sleepers;
+  if (w.common.spares.are_needed() && w.box.has_task()) asleep.offered(w, 1, takers::anybody);
 }
 
 void share_kept(worker& w) noexcept {
@@ -29,12 +46,11 @@ void block(worker* innermost) noexcept {
     const std::uint32_t around = w->blocked.regions.load(std::memory_order_relaxed);
     w->blocked.regions.store(around + 1, std::memory_order_relaxed);  // published by [SP7]
     if (around != 0) continue;                                        // somebody is in its place
-    stand_ins& spares = w->common.spares;
-    spares.count_blocked();
-    stand_in* const t = spares.begin(*w);
-    // [IB4] seq_cst: before the look whether anything has come ([IB2]): who brings something sees this, or is seen.
-    w->blocked.in_its_place.store(t, std::memory_order_seq_cst);
-    if (t != nullptr && w->box.has_task()) t->look();
+    const bool is_first = w->common.spares.count_blocked();
+    w->blocked.in_its_place = w->common.spares.begin(*w);
+    if (is_first) w->common.policy.begin_blocked(*w);
+    open_inbox(*w);
+    if (is_first && with_open_inbox(w->common) != nullptr) w->common.sleepers.offered(*w, 1, takers::anybody);
   }
 }
 
@@ -45,10 +61,7 @@ void unblock(worker* innermost) noexcept {
     w->blocked.regions.store(around, std::memory_order_relaxed);
     if (around != 0) continue;
     w->common.spares.count_unblocked();
-    // [IB4] relaxed: who sees it late wakes somebody for nothing.
-    stand_in* const t = w->blocked.in_its_place.load(std::memory_order_relaxed);
-    w->blocked.in_its_place.store(nullptr, std::memory_order_relaxed);
-    if (t != nullptr) t->end();
+    if (stand_in* const t = std::exchange(w->blocked.in_its_place, nullptr)) t->end();
   }
 }
 

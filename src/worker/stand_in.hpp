@@ -13,6 +13,7 @@
 
 namespace filch::detail {
 
+struct common_parts;
 class worker;
 
 /// A thread that has begun in a worker's place.
@@ -20,8 +21,6 @@ class stand_in {
  public:
   /// Any thread, once: its place is the worker's again.
   virtual void end() noexcept = 0;
-  /// Any thread. Something was put into the blocked worker's inbox, by a sequentially consistent operation.
-  virtual void look() noexcept = 0;
 
  protected:
   ~stand_in() = default;
@@ -39,10 +38,10 @@ class stand_ins {
   [[nodiscard]] bool are_needed() const noexcept { return blocked_.load(std::memory_order_seq_cst) != 0; }
   /// Any thread. Has one begun that is no worker yet?
   [[nodiscard]] bool one_comes() const noexcept { return coming_.load(std::memory_order_seq_cst) != 0; }
-  /// Owner, once it has said that it is blocked.
+  /// Owner, once it has said that it is blocked. Was nobody else?
   // [SP7] seq_cst: as [SP6], and publishes what the worker has said of itself. No exploration catches acquire and release alone,
   // nor release: the lock of the stand-ins comes before the look who is available.
-  void count_blocked() noexcept { blocked_.fetch_add(1, std::memory_order_seq_cst); }
+  bool count_blocked() noexcept { return blocked_.fetch_add(1, std::memory_order_seq_cst) == 0; }
   // relaxed: who sees it late looks for nothing.
   void count_unblocked() noexcept { blocked_.fetch_sub(1, std::memory_order_relaxed); }
 
@@ -61,6 +60,13 @@ class stand_ins {
 /// Any thread, once a worker has said that it is available no longer. Is there no other thread, nor does one come, in the
 /// scheduler of that worker, while any worker is blocked? Looks at all of them.
 [[nodiscard]] bool nobody_is_available(const worker& of) noexcept;
+
+/// Any thread. While any worker is blocked: one that is not available and was given something, which anybody may run then. Null:
+/// there is none. Whoever looks before it sleeps is not told wrongly.
+[[nodiscard]] worker* with_open_inbox(const common_parts& common) noexcept;
+
+/// Owner, once it is available no longer: what it was given is anybody's while any worker is blocked.
+void open_inbox(worker& w) noexcept;
 
 /// Owner, before it sleeps in a task: what it keeps of tasks that it has taken is for everybody.
 void share_kept(worker& w) noexcept;

@@ -69,6 +69,7 @@ class waiting_worker {
     w_.wait.dozing.store(true, std::memory_order_seq_cst);
     w_.common.sleepers.begin_wait();
     if (!over() && !may_run_given()) {
+      open_inbox(w_);
       const bool is_replaced = (for_detached && must_be_replaced()) || nobody_is_available(w_);
       worker* const blocked = is_replaced ? &w_ : w_.outer;
       // Who is awake all the time would count as available.

@@ -17,6 +17,7 @@
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"
+#include "worker/stand_in.hpp"
 #include "worker/team.hpp"
 
 namespace filch::detail {
@@ -216,6 +217,10 @@ bool worker::run_given(worker& of, Take take, Found found) noexcept {
   run_as_activation(g->record, &g->giver, nullptr, own_base);
   if (const auto since = steals.take_end()) activate(*this, *steals.get(), *since);
   return true;
+}
+
+bool worker::empties_inbox_of(const worker& other) const noexcept {
+  return &other == this || (common.spares.are_needed() && !other.is_available());
 }
 
 bool worker::run_given(worker& of) noexcept {

@@ -166,8 +166,8 @@ struct telling_part {
 /// Of a worker whose thread is blocked: docs/protocols/background.md.
 struct blocked_part {
   platform::atomic<std::uint32_t> regions{0};  ///< any thread: inside of each other, of which the outermost counts
-  /// Any thread. Null: it is not blocked, or there was none to be had.
-  platform::atomic<stand_in*> in_its_place{nullptr};
+  /// Owner. Null: it is not blocked, or there was none to be had.
+  stand_in* in_its_place = nullptr;
 };
 
 /// What a policy keeps for each worker: the tasks that thieves can see.
@@ -307,8 +307,6 @@ class worker : public worker_core {
   /// Worker out of work, searching: runs the next task of its inbox, or one that another one was given for itself, and
   /// ends the search before. False: there is none.
   bool run_given(worker& of) noexcept;
-  /// The same with the next task of the worker that it is in the place of, if there is one.
-  bool run_given_in_place() noexcept { return in_place_of != nullptr && run_given(*in_place_of); }
   /// The same for a worker that waits, with the next task of its own inbox that it runs there.
   bool run_given_in_wait() noexcept;
 
@@ -373,7 +371,6 @@ class worker : public worker_core {
   std::shared_ptr<profile_recorder> profile;  ///< owner; null: what it runs is not profiled
   std::int64_t root_since_ns = 0;             ///< owner, for the trace
   kept_tasks* kept = nullptr;                 ///< owner: the innermost row of tasks that it runs one after the other
-  worker* in_place_of = nullptr;              ///< owner: a blocked worker whose inbox it empties as well
   worker* outer = nullptr;                    ///< owner: enclosing worker, if entered from another scheduler's task
   blocked_part blocked;
   // What a waker looks at, on one cache line.
@@ -395,9 +392,7 @@ class worker : public worker_core {
   template <class Take, class Found>
   bool run_given(worker& of, Take take, Found found) noexcept;
   /// Does it take what that worker was given for it alone?
-  [[nodiscard]] bool empties_inbox_of(const worker& other) const noexcept {
-    return &other == this || &other == in_place_of;
-  }
+  [[nodiscard]] bool empties_inbox_of(const worker& other) const noexcept;
   template <class Claim>
   bool run_claimed(task& t, worker* owner, Claim claim) noexcept;
   void run_as_activation(task& t, worker* owner, const group_rest* group, slot* own_base,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -198,6 +199,63 @@ void explore_blocked_and_given(const options& chosen) {
       g.wait();
     }
   });
+  ran.check_all();
+}
+
+/// Both workers are blocked until a part of a static loop has run that was given to one of them. Which of the two comes first, what
+/// it is given or its being blocked, is open.
+void explore_part_of_blocked(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(2);
+  promise<> opened;
+  const future<> open = opened.get_future();
+  const future<> blocked = pool.submit([&] { open.wait(); });
+  pool.run([&] {
+    parallel_for(
+        std::size_t{0}, std::size_t{2},
+        [&](std::size_t part) {
+          if (part == 1) {
+            opened.put();
+          } else {
+            open.wait();
+          }
+          ran.ran(part);
+        },
+        loop::fixed{});
+  });
+  blocked.wait();
+  ran.check_all();
+}
+
+/// The same, but the part is that of a worker that goes on for a while, and then waits for one that is blocked. All others may be
+/// asleep by then.
+void explore_part_of_waiting(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(3);
+  promise<> opened;
+  const future<> open = opened.get_future();
+  platform::atomic<std::size_t> waiter{0};
+  platform::atomic<bool> given{false};
+  const future<> blocked = pool.submit([&] { open.wait(); });
+  const future<> waits = pool.submit([&] {
+    waiter.store(std::min(static_cast<std::size_t>(this_worker().index), std::size_t{2}), std::memory_order_release);
+    while (!given.load(std::memory_order_acquire)) platform::pause();
+    blocked.wait();
+  });
+  pool.run([&] {
+    while (waiter.load(std::memory_order_acquire) == 0) platform::pause();
+    parallel_for(
+        std::size_t{0}, std::size_t{3},
+        [&](std::size_t part) {
+          ran.ran(part);
+          if (part == waiter.load(std::memory_order_relaxed)) return opened.put();
+          if (part != 0) return;
+          given.store(true, std::memory_order_release);
+          open.wait();
+        },
+        loop::fixed{});
+  });
+  waits.wait();
   ran.check_all();
 }
 
@@ -479,11 +537,17 @@ void add_background(scenario_list& to) {
                 [] { explore_blocked_and_given(small(2, "adws_nosteal", "transitive")); }});
   to.push_back({"waiting_and_given", "a worker waits for a future, and is given a part of a loop",
                 [] { explore_waiting_and_given(small(3, "adws_nosteal", "transitive")); }});
+  for (const std::string policy : {"lace", "adws"}) {
+    to.push_back({"part_of_blocked_" + policy, "workers wait for a part of a static loop, policy " + policy,
+                  [=] { explore_part_of_blocked(small(2, policy, "transitive")); }});
+  }
+  to.push_back({"part_of_waiting", "workers wait for a part of a static loop of one that waits for another",
+                [] { explore_part_of_waiting(small(3, "lace", "transitive")); }});
   to.push_back({"blocked_around", "a worker waits in a scheduler inside of its own",
                 [] { explore_blocked_around(small(1, "lace", "transitive"), small(2, "lace", "transitive")); }});
   to.push_back({"blocked_branch", "a branch waits for its sibling",
                 [] { explore_blocked_tasks(small(1, "lace", "transitive")); }});
-  for (const std::string policy : {"standard", "lazy_breadth", "receiver", "sender"}) {
+  for (const std::string policy : {"standard", "lazy_breadth", "receiver", "sender", "adws", "adws_nosteal"}) {
     to.push_back({"blocked_row_" + policy, "a group's newest task waits for the oldest, policy " + policy,
                   [=] { explore_blocked_row(small(1, policy, "transitive")); }});
     to.push_back({"blocked_row_two_" + policy, "the same, another worker",
