@@ -56,7 +56,7 @@ void forget_finished(worker& w, loop_share& f) noexcept {
 
 work_share* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
   work_share* found = nullptr;
-  for (work_share* f = w.loops.innermost.load(); f != nullptr && f->number > above; f = f->outer) {
+  for (work_share* f = w.loops.innermost.load(); f != nullptr && began_after(f->number, above); f = f->outer) {
     if (!can_give(w, *f)) continue;
     found = f;
     if (order == giving_order::innermost) break;

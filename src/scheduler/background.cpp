@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned number_bits = 16;
 static_assert(std::uint64_t{team::max_workers} <= std::uint64_t{1} << number_bits);
-static_assert(task_state::id_bits + number_bits <= 64);
+static_assert(id_bits + number_bits <= 64);
 
 }  // namespace
 

@@ -52,7 +52,7 @@ std::optional<std::uint32_t> activation_list::find(std::uint64_t id) const noexc
     const std::uint64_t entry = entries_[middle].load(std::memory_order_relaxed);
     const std::uint64_t number = entry >> base_bits;
     if (number == id) return static_cast<std::uint32_t>(entry & ((std::uint64_t{1} << base_bits) - 1));
-    if (entry == 0 || number > id) {
+    if (entry == 0 || began_after(number, id)) {
       high = middle;
     } else {
       low = middle + 1;

@@ -46,7 +46,7 @@ class activation_list {
 
  private:
   static constexpr unsigned base_bits = 20;
-  static_assert(task_state::id_bits + base_bits < 64);
+  static_assert(id_bits + base_bits <= 64);
 
   std::size_t capacity_;
   platform::mapping memory_;

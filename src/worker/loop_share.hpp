@@ -45,7 +45,7 @@ struct loop_state {
   /// early; the exception itself is handed over under a lock, and by the joins of the pieces.
   platform::atomic<std::uint64_t> cut_at{nowhere};
   platform::atomic<std::uint64_t> handed_out{0};  ///< kind `dynamic`: grains that somebody has
-  // Under the scheduler's lock: of the lowest iteration that threw. Here, since there may be no memory for it
+  // Under one of the scheduler's locks (striped_mutex): of the lowest iteration that threw. Here, since there may be no memory for it
   // elsewhere.
   std::exception_ptr error{};
   std::uint64_t error_at{0};

@@ -168,7 +168,7 @@ seen_piece piece_pool::oldest(std::uint64_t above) const noexcept {
     visit_offered(i, [&](seen_piece seen, std::uint64_t number) {
       empty = false;
       const std::uint64_t its_version = task_state::unpack(seen.word).id;
-      if (number <= above || (found && its_version > version)) return;
+      if (!began_after(number, above) || (found && began_after(its_version, version))) return;
       found = seen;
       version = its_version;
     });
@@ -184,7 +184,7 @@ bool piece_pool::something_offered(std::uint64_t above) const noexcept {
   const std::uint32_t end = pages();
   for (std::uint32_t i = 0; i < end; ++i) {
     bool found = false;
-    visit_offered(i, [&](seen_piece /*seen*/, std::uint64_t number) { found = found || number > above; });
+    visit_offered(i, [&](seen_piece /*seen*/, std::uint64_t number) { found = found || began_after(number, above); });
     if (!found) continue;
     show_from(i);
     return true;
@@ -206,8 +206,9 @@ std::vector<seen_piece> piece_pool::all_of(std::uint64_t share_number) const {
       if (number == share_number) found.push_back(seen);
     });
   }
-  std::sort(found.begin(), found.end(),
-            [](seen_piece a, seen_piece b) { return task_state::unpack(a.word).id < task_state::unpack(b.word).id; });
+  std::sort(found.begin(), found.end(), [](seen_piece a, seen_piece b) {
+    return began_after(task_state::unpack(b.word).id, task_state::unpack(a.word).id);
+  });
   return found;
 }
 
@@ -219,7 +220,7 @@ bool piece_pool::is_taken(std::uint32_t index, std::uint64_t bits, std::uint64_t
   if (state.status != task_status::taken) return false;
   // [PP11] relaxed: should this be the number of a later use of the record, then the piece that the state told of has
   // ended, and nothing that was made in it is left to be taken.
-  if (p.number.load(std::memory_order_relaxed) <= above) return false;
+  if (!began_after(p.number.load(std::memory_order_relaxed), above)) return false;
   who = {state.thief, state.id};
   return true;
 }

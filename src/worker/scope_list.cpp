@@ -62,7 +62,7 @@ void* scope_list::of_slot(const slot* taken) const noexcept {
 }
 
 void* scope_list::of_number(std::uint64_t number) const noexcept {
-  return innermost_with([&](const entry& e) { return e.number.load(std::memory_order_relaxed) < number; });
+  return innermost_with([&](const entry& e) { return began_after(number, e.number.load(std::memory_order_relaxed)); });
 }
 
 }  // namespace filch::detail

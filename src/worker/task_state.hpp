@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include <filch/detail/numbers.hpp>
 #include <filch/detail/task.hpp>
 
 namespace filch::detail {
@@ -20,12 +21,10 @@ namespace filch::detail {
 enum class task_status : std::uint8_t { pending, taken, batched, reclaimed, done, failed, offered, given };
 
 struct task_state {
-  static constexpr unsigned id_bits = 43;
-
   task_status status = task_status::pending;
   bool waiting = false;
   std::uint16_t thief = 0;  ///< number of the worker that has it
-  std::uint64_t id = 0;     ///< of that worker's activation (taken) or batch (batched); version (offered)
+  std::uint64_t id = 0;     ///< id_bits: of that worker's activation (taken) or batch (batched); version (offered)
 
   [[nodiscard]] static task_state unpack(std::uint64_t word) noexcept {
     return {.status = static_cast<task_status>(word & 7),

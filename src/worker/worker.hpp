@@ -337,7 +337,7 @@ class worker : public worker_core {
   static void finish(task& t, worker& owner, run_result result) noexcept;
 
   /// A number for a new activation, root or batch of this worker.
-  [[nodiscard]] std::uint64_t new_id() noexcept { return ++newest_id; }
+  [[nodiscard]] std::uint64_t new_id() noexcept { return newest_id = number_after(newest_id); }
 
   /// On whose stack the task lies that this worker has taken from one, and is in the middle of.
   [[nodiscard]] worker& owner_of_taken() const noexcept { return *innermost_->owner; }

@@ -111,6 +111,52 @@ TEST_P(waiting, runs_descendants_only) {
   EXPECT_EQ(strangers, 0);
 }
 
+/// Workers that take part go on to numbers that soon begin again (detail/numbers.hpp), in steps over which their order is known.
+void come_to_last_numbers(scheduler& s) {
+  constexpr std::uint64_t step = (detail::id_mask + 1) / 4;
+  constexpr std::uint64_t left = 20;
+  worker_local<int> steps(s);
+  s.run([&] {
+    for (int round = 0; round < 20; ++round) {
+      parallel_for(0, 64, [&](int /*i*/) {
+        int& done = steps.local();
+        if (done == 4) return work(8);
+        std::uint64_t& newest = detail::self->newest_id;
+        newest = ++done == 4 ? detail::id_mask - left : newest + step;
+        return work(8);
+      });
+    }
+  });
+}
+
+/// Branches that are long enough to be stolen, and to be waited for.
+void branches(int depth) {
+  if (depth == 0) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(5);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    return;
+  }
+  fork_join([=] { branches(depth - 1); }, [=] { branches(depth - 1); });
+}
+
+TEST_P(waiting, runs_no_other_iteration_whatever_the_numbers) {
+  scheduler s(GetParam().options());
+  come_to_last_numbers(s);
+  static thread_local int depth = 0;
+  std::atomic<int> inner{0};
+  tests::until_stolen(s, 60, [&] {
+    s.run([&] {
+      parallel_for(0, 40, [&](int /*i*/) {
+        if (depth++ != 0) ++inner;
+        branches(4);
+        --depth;
+      });
+    });
+  });
+  EXPECT_EQ(inner, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(stress, waiting, testing::ValuesIn(safe_configurations({2, 3, 4, 8, 16})), tests::name_of);
 
 /// Runs a body on a thread with a stack as large as the deepest recursion needs.

@@ -42,16 +42,28 @@ TEST(activation_list, knows_when_it_is_full) {
 
 TEST(activation_list, holds_the_largest_number_and_base) {
   activation_list list(1);
-  const std::uint64_t id = (std::uint64_t{1} << task_state::id_bits) - 1;
+  const std::uint64_t id = id_mask;
   list.begin(id, (1U << 20) - 1);
   EXPECT_EQ(list.find(id), (1U << 20) - 1);
 }
 
+TEST(activation_list, finds_numbers_that_have_begun_again) {
+  activation_list list(4);
+  std::uint64_t newest = id_mask - 2;
+  std::vector<std::uint64_t> ids;
+  for (std::uint32_t base = 0; base != 4; ++base) {
+    newest = number_after(newest);
+    ids.push_back(newest);
+    list.begin(newest, base);
+  }
+  EXPECT_EQ(ids, (std::vector<std::uint64_t>{id_mask - 1, id_mask, 1, 2}));
+  for (std::uint32_t base = 0; base != 4; ++base) EXPECT_EQ(list.find(ids[base]), base);
+  EXPECT_TRUE(began_after(ids[2], ids[1]));
+  EXPECT_FALSE(began_after(ids[1], ids[2]));
+}
+
 TEST(task_state, survives_packing) {
-  const task_state state{.status = task_status::batched,
-                         .waiting = true,
-                         .thief = 65535,
-                         .id = (std::uint64_t{1} << task_state::id_bits) - 1};
+  const task_state state{.status = task_status::batched, .waiting = true, .thief = 65535, .id = id_mask};
   const auto copy = task_state::unpack(state.pack());
   EXPECT_EQ(copy.status, state.status);
   EXPECT_EQ(copy.waiting, state.waiting);

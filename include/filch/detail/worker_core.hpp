@@ -15,6 +15,7 @@
 
 #include <filch/config.hpp>
 #include <filch/detail/chunk_tuner.hpp>
+#include <filch/detail/numbers.hpp>
 #include <filch/detail/task.hpp>
 #include <filch/loop.hpp>
 #include <filch/platform/memory.hpp>
@@ -107,7 +108,7 @@ struct alignas(64) worker_core {
   group_part groups;
   loop_part loops;
   const unsigned int* in_flight = &none_in_flight;  ///< exceptions in flight on its thread
-  std::uint64_t newest_id = 0;                      ///< the newest number given to an activation, a loop or a piece
+  std::uint64_t newest_id = 0;                      ///< the newest number given: detail/numbers.hpp
   platform::local<bool> busy{true};                 ///< in the scheduler's own code, which must not be interrupted
   /// It is no worker, or searches, or runs a task of a repeated part: its attention is raised, and constructs ask on
   /// their cold paths what to do instead.
@@ -213,7 +214,7 @@ class open_section {
 /// A number for a new loop.
 inline std::uint64_t next_number(worker_core& w) noexcept {
   const busy_section counting(w);  // who interrupts may number pieces
-  return ++w.newest_id;
+  return w.newest_id = number_after(w.newest_id);
 }
 
 /// The calling worker is in a chunk of a loop or reduction, and says so to the one around it.
