@@ -5,6 +5,7 @@
 #include <filch/combinations.hpp>
 #include <filch/scheduler.hpp>
 
+#include "platform/clock.hpp"
 #include "platform/process.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/worker.hpp"
@@ -62,9 +63,14 @@ std::int64_t scheduler::interrupt_every_ns() const noexcept { return core_->chos
 
 namespace {
 
-platform::atomic<scheduler*>& default_instance() noexcept {
-  static platform::atomic<scheduler*> instance{nullptr};
-  return instance;
+struct default_one {
+  platform::atomic<scheduler*> made{nullptr};
+  platform::atomic<bool> is_in_making{false};  ///< by one thread: each further one would start as many threads
+};
+
+default_one& the_default() noexcept {
+  static default_one one;
+  return one;
 }
 
 // When the library is loaded, not when a scheduler is first made: of a thread that was in the middle of that, a child process
@@ -79,8 +85,10 @@ platform::atomic<scheduler*>& default_instance() noexcept {
   platform::stay_loaded();  // threads of the default scheduler never end
   platform::without_fork::prepare();
   platform::call_in_children([] {
-    // relaxed: the only thread. The task that it may be in the middle of is another process's.
-    default_instance().store(nullptr, std::memory_order_relaxed);
+    // relaxed: the only thread. The task that it may be in the middle of is another process's, and so is the thread that may
+    // have been in the middle of making one.
+    the_default().made.store(nullptr, std::memory_order_relaxed);
+    the_default().is_in_making.store(false, std::memory_order_relaxed);
     detail::self = &detail::foreign_worker;
   });
   return true;
@@ -91,17 +99,23 @@ platform::atomic<scheduler*>& default_instance() noexcept {
 scheduler& scheduler::default_scheduler() {
   // Never destroyed: static objects may fork tasks in their destructors, in whatever order those run, and a child
   // process after fork() has no threads to join.
-  platform::atomic<scheduler*>& instance = default_instance();
-  // [DS1] acquire: the object, from [DS2].
-  scheduler* found = instance.load(std::memory_order_acquire);
-  if (found != nullptr) [[likely]]
-    return *found;
-  auto made = std::make_unique<scheduler>();
-  // [DS2] release: the object. acquire, when it fails: the one that another thread made first.
-  if (!instance.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
-    return *found;
+  default_one& one = the_default();
+  for (;;) {
+    // [DS1] acquire: the object, from [DS2].
+    if (scheduler* const found = one.made.load(std::memory_order_acquire)) [[likely]]
+      return *found;
+    // [DS3] acquire: what the one before has made, for the look below.
+    if (!one.is_in_making.exchange(true, std::memory_order_acquire)) break;
+    platform::yield();
   }
-  return *made.release();
+  struct end_of_making {
+    default_one& one;
+    ~end_of_making() { one.is_in_making.store(false, std::memory_order_release); }  // [DS3] release: [DS2]
+  } const here{one};
+  if (one.made.load(std::memory_order_relaxed) == nullptr) {
+    one.made.store(std::make_unique<scheduler>().release(), std::memory_order_release);  // [DS2] release: the object
+  }
+  return *one.made.load(std::memory_order_relaxed);
 }
 
 filch::scheduler& worker_id::home_or_default() const {

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,23 @@ void threads() {
     threads_left = 1;
   }
   expect(alone.submit([] { return 3; }).get() == 3, "a task submitted when there are threads again");
+}
+
+/// Many threads use filch for the first time, at once: only one starts the workers.
+void first_use() {
+  setenv("FILCH_WORKERS", "9", 1);
+  constexpr int users = 24;
+  const int before = threads_left;
+  std::atomic<int> ready = 0;
+  std::vector<std::thread> all;
+  for (int i = 0; i != users; ++i) {
+    all.emplace_back([&] {
+      for (++ready; ready != users;) std::this_thread::yield();
+      expect(fib(12) == 144, "fib at the first use");
+    });
+  }
+  for (std::thread& each : all) each.join();
+  expect(before - threads_left == users + 8, "each worker's thread is started once");
 }
 
 /// Calls f again and again; each time the next one of its allocations fails. It has to throw std::bad_alloc, or to do
@@ -201,6 +219,18 @@ void memory() {
       expect(two.get() == 2, "a continuation");
       expect(std::get<0>(filch::when_all(one, two).get()).get() == 1, "all of two");
     });
+    in_pool("value moved out of a future", [] {
+      filch::promise<std::unique_ptr<int>> made;
+      filch::future<std::unique_ptr<int>> once = made.get_future();
+      const filch::future<std::unique_ptr<int>> again = once;
+      made.put(std::make_unique<int>(7));
+      try {
+        expect(*std::move(once).get() == 7, "the value");
+      } catch (const std::bad_alloc&) {
+        expect(again.get() != nullptr, "the value is there still");
+        throw;
+      }
+    });
     in_pool("blocking", [] { const filch::blocking here; });
     in_pool("worker_local", [] {
       filch::worker_local<int> each;
@@ -261,12 +291,14 @@ int main(int argc, char** argv) {
   const std::string chosen = argc == 2 ? argv[1] : "";
   if (chosen == "threads") {
     threads();
+  } else if (chosen == "first_use") {
+    first_use();
   } else if (chosen == "memory") {
     memory();
   } else if (chosen == "space") {
     space();
   } else {
-    static_cast<void>(std::fputs("filch_refusals: say threads, memory or space\n", stderr));
+    static_cast<void>(std::fputs("filch_refusals: say threads, first_use, memory or space\n", stderr));
     return 2;
   }
   return 0;
