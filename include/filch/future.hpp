@@ -46,17 +46,30 @@ struct future_waiter {
   future_waiter* next = nullptr;
   /// Returns those who wait for what has become ready by that, whom the caller tells as well.
   future_waiter* (*tell)(future_waiter&) noexcept = nullptr;
+  bool may_run = false;  ///< that may take long: it may run, or end, somebody's closure
 };
 
-/// Tells them all, and who follows from each before the next one. A loop, so that chains may be as long as they like.
+/// Tells them all, and who follows from each before the next one; but first those that are through with it at once: what a closure
+/// does may wait for them. A loop, so that chains may be as long as they like.
 inline void tell_all(future_waiter* first) noexcept {
-  while (first != nullptr) {
-    future_waiter& told = *std::exchange(first, first->next);  // which may be gone afterwards
-    future_waiter* const following = told.tell(told);
-    if (following == nullptr) continue;
-    future_waiter* last = following;
-    while (last->next != nullptr) last = last->next;
-    last->next = std::exchange(first, following);
+  future_waiter* later = nullptr;
+  for (;;) {
+    for (future_waiter** next_later = &later; first != nullptr;) {
+      future_waiter& told = *std::exchange(first, first->next);  // which may be gone when it has been told
+      if (told.may_run) {
+        told.next = std::exchange(*next_later, &told);
+        next_later = &told.next;
+        continue;
+      }
+      future_waiter* const following = told.tell(told);
+      if (following == nullptr) continue;
+      future_waiter* last = following;
+      while (last->next != nullptr) last = last->next;
+      last->next = std::exchange(first, following);
+    }
+    if (later == nullptr) return;
+    future_waiter& told = *std::exchange(later, later->next);
+    first = told.tell(told);
   }
 }
 
@@ -122,11 +135,11 @@ class future_state : public future_base {
   /// Those who are returned have to be told that it is ready.
   template <class... Args>
   [[nodiscard]] future_waiter* put(Args&&... args) {
-    value_.emplace(std::forward<Args>(args)...);
+    keep(std::forward<Args>(args)...);
     return make_ready();
   }
   [[nodiscard]] future_waiter* put_error(std::exception_ptr error) noexcept {
-    error_ = std::move(error);
+    keep_error(std::move(error));
     return make_ready();
   }
   /// Of one that is ready; null: it has a value.
@@ -139,12 +152,21 @@ class future_state : public future_base {
   /// Moves the value out: from then on it has an error.
   [[nodiscard]] T take() {
     static_cast<void>(get());
+    std::exception_ptr moved_out = logic_error_of(
+        "filch: the value of a future was moved out by get() of a temporary one; to read it more often, keep the "
+        "future");
     T value = std::move(*value_);
-    error_ =
-        std::make_exception_ptr(std::logic_error("filch: the value of a future was moved out by get() of a temporary "
-                                                 "one; to read it more often, keep the future"));
+    error_ = std::move(moved_out);
     return value;
   }
+
+ protected:
+  /// make_ready() has to follow.
+  template <class... Args>
+  void keep(Args&&... args) {
+    value_.emplace(std::forward<Args>(args)...);
+  }
+  void keep_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
 
  private:
   std::optional<T> value_;
@@ -179,24 +201,21 @@ class task_future : public future_state<T>, public background_task {
  protected:
   ~task_future() = default;
 
-  /// Calls the closure, ends it, and gives the future its value, in this order: what the closure captured may go away
-  /// with who waits. Returns who has to be told.
+  /// Calls the closure, keeps what it returns or throws, and ends it. make_ready() has to follow, when nothing else of the
+  /// program's is left here: what the closure captured, and what its objects refer to, may go away with who waits.
   template <class Closure, class... Args>
-  [[nodiscard]] future_waiter* fulfil(std::optional<Closure>& closure, const Args&... args) noexcept {
+  void fulfil(std::optional<Closure>& closure, const Args&... args) noexcept {
     try {
       if constexpr (std::is_void_v<std::invoke_result_t<Closure, const Args&...>>) {
         std::invoke(std::move(*closure), args...);
-        closure.reset();
-        return this->put();
+        this->keep();
       } else {
-        T value = std::invoke(std::move(*closure), args...);
-        closure.reset();
-        return this->put(std::move(value));
+        this->keep(std::invoke(std::move(*closure), args...));
       }
     } catch (...) {
-      closure.reset();
-      return this->put_error(std::current_exception());
+      this->keep_error(std::current_exception());
     }
+    closure.reset();
   }
 };
 
@@ -210,7 +229,10 @@ class submitted_task final : public task_future<T> {
         closure_(std::in_place, std::forward<F>(f)) {}
 
  private:
-  future_waiter* run_body() noexcept { return this->fulfil(closure_); }
+  future_waiter* run_body() noexcept {
+    this->fulfil(closure_);
+    return this->make_ready();
+  }
 
   std::optional<Closure> closure_;
 };
@@ -228,6 +250,7 @@ class continuation final : public task_future<T>, private future_waiter {
         from_(std::move(from)),
         closure_(std::in_place, std::forward<F>(f)) {
     tell = [](future_waiter& w) noexcept { return static_cast<continuation&>(w).begin(); };
+    may_run = true;
   }
 
   void wait_for_source() noexcept {
@@ -246,16 +269,17 @@ class continuation final : public task_future<T>, private future_waiter {
         "filch: the scheduler that was to run a continuation has ended; keep it until its futures are ready"));
   }
   future_waiter* run_body() noexcept {
-    const std::shared_ptr<future_state<From>> from = std::move(from_);
+    std::shared_ptr<future_state<From>> from = std::move(from_);
     if (std::exception_ptr error = from->error()) {
       closure_.reset();
-      return this->put_error(std::move(error));
-    }
-    if constexpr (std::is_invocable_v<Closure, const From&>) {
-      return this->fulfil(closure_, from->get());
+      this->keep_error(std::move(error));
+    } else if constexpr (std::is_invocable_v<Closure, const From&>) {
+      this->fulfil(closure_, from->get());
     } else {
-      return this->fulfil(closure_);
+      this->fulfil(closure_);
     }
+    from.reset();
+    return this->make_ready();
   }
 
   std::shared_ptr<future_state<From>> from_;
@@ -304,7 +328,8 @@ class future {
   /// A task that calls f with the value when that is there, or f() if f takes none: a future of what f returns. Of an
   /// error, or if f throws, that becomes the error of the new future. It is a task of the scheduler of the calling worker,
   /// or of the default scheduler; nobody waits for it.
-  /// @throws std::bad_alloc; what copying f throws; what starting the default scheduler throws.
+  /// @throws std::bad_alloc; what copying f throws; what starting the default scheduler throws; std::system_error when a
+  ///         scheduler of one worker needs a thread for it and none can be started.
   template <class F>
   auto then(F&& f) const {
     using closure = std::decay_t<F>;

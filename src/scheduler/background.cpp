@@ -106,9 +106,12 @@ std::pair<std::uint32_t, std::uint64_t> background_task::runner() const noexcept
 
 run_result background_task::run_queued(task& t, run_by /*who*/) {
   auto& own = static_cast<background_task&>(t);
-  const std::shared_ptr<void> last = std::move(own.keep_);  // its memory ends after all else
-  if (own.claim()) tell_all(own.run_claimed());
-  own.home->home.end(own);
+  std::shared_ptr<void> itself = std::move(own.keep_);
+  group_rest& home = *own.home;
+  future_waiter* const following = own.claim() ? own.run_claimed() : nullptr;
+  itself.reset();  // before anybody goes on: what a value refers to may go away with them
+  tell_all(following);
+  home.home.end(home);
   return run_result::released;
 }
 

@@ -131,8 +131,8 @@ void sleep_until_ready(future_base& f) {
   here.await_told();
 }
 
-/// Of a task that is queued, or was begun.
-void wait_for_task(future_base& f, background_task& task) {
+/// Of a task that is queued, or was begun. False: no guest can be had, so others have to run it.
+[[nodiscard]] bool wait_for_task(future_base& f, background_task& task) {
   const auto wait_in = [&](scheduler_core& core) {
     core.run([&] {
       auto& w = static_cast<worker&>(*self);
@@ -143,9 +143,16 @@ void wait_for_task(future_base& f, background_task& task) {
   };
   // A task of that scheduler, which does not end before it: not even while it ends, when there may be nobody else who
   // runs what the task waits for.
-  if (scheduler_core* const own = task.link()->around_caller()) return wait_in(*own);
-  // Until it has left: whoever else has the value may end the scheduler.
-  if (!task.link()->with(wait_in)) sleep_until_ready(f);  // it ends, and runs what it has
+  try {
+    if (scheduler_core* const own = task.link()->around_caller()) {
+      wait_in(*own);
+    } else if (!task.link()->with(wait_in)) {  // until it has left: whoever else has the value may end the scheduler
+      sleep_until_ready(f);                    // it ends, and runs what it has
+    }
+  } catch (const std::exception&) {
+    return false;
+  }
+  return true;
 }
 
 /// Continuations that wait for each other, of which one search looks at so many; and futures of futures, nested so deep.
@@ -154,15 +161,7 @@ constexpr unsigned most_sources = 16;
 bool run_parts(future_base& of, unsigned depth);
 
 /// Runs the task that makes the future ready, if nobody has begun it. False: it may not run, or somebody has.
-bool run_queued(future_base& f, background_task& task) {
-  if (!task.is_queued()) return false;
-  try {
-    wait_for_task(f, task);
-  } catch (const std::exception&) {
-    return false;  // no guest can be had: others run it
-  }
-  return true;
-}
+bool run_queued(future_base& f, background_task& task) { return task.is_queued() && wait_for_task(f, task); }
 
 /// Runs what the continuation waits for, directly or not, if that may run and nobody has begun it. False: it may not, or
 /// somebody has.
@@ -229,11 +228,7 @@ void wait_for_parts(future_base& f, unsigned depth) {
     wait_within(part, its_depth + 1);
     return false;
   };
-  try {
-    f.parts()->visit(wait_for_part, depth);
-  } catch (const std::exception&) {
-    // No guest can be had: the future becomes ready without help.
-  }
+  f.parts()->visit(wait_for_part, depth);
 }
 
 void wait_within(future_base& f, unsigned depth) {
@@ -243,7 +238,7 @@ void wait_within(future_base& f, unsigned depth) {
   const bool in_place = w != nullptr && w->common.is_place;
   if (task != nullptr && task->is_held() && !in_place) await_release(f, *task);
   if (f.is_ready()) return;
-  if (task != nullptr && !task->is_held()) return wait_for_task(f, *task);
+  if (task != nullptr && !task->is_held() && wait_for_task(f, *task)) return;
   if (in_place) {
     throw std::logic_error(
         "filch: wait for a future that is not ready, in a task of a place; make a task that begins when it is, by "

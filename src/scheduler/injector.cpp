@@ -228,13 +228,13 @@ void injector::wake_waiters_of(const group_rest* group) noexcept {
   }
 }
 
-void injector::end(detached_task& t) noexcept {
+void injector::end(group_rest& of) noexcept {
   auto& w = static_cast<worker&>(*self);
   const busy_section here(w);
   w.activations.leave_group();
-  if (w.detached.ended_of != t.home) {
+  if (w.detached.ended_of != &of) {
     flush(w);
-    w.detached.ended_of = t.home;
+    w.detached.ended_of = &of;
   }
   ++w.detached.ended;
 }

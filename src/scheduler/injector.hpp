@@ -41,7 +41,7 @@ class injector final : public work_source {
   /// Queues a task that was held.
   void release(detached_task& t) noexcept { queue(t, false); }
   /// Worker that has run a task: takes it out of its group, which may be gone afterwards.
-  void end(detached_task& t) noexcept;
+  void end(group_rest& of) noexcept;
 
   bool acquire(worker& w) noexcept override;
   /// The same for what threads have handed over that are none of its workers.

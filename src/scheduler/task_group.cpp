@@ -286,7 +286,7 @@ void task_group::push_detached(detail::group_rest& to, detail::detached_task& t)
   to.home.push(t);
 }
 
-void task_group::end_detached(detail::detached_task& t) noexcept { t.home->home.end(t); }
+void task_group::end_detached(detail::detached_task& t) noexcept { t.home->home.end(*t.home); }
 
 void task_group::record(std::uint64_t order) noexcept {
   try {

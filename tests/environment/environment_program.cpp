@@ -257,7 +257,8 @@ void too_many_guests(char** /*argv*/) {
     refused = true;
   }
   expect(refused, "a guest too many");
-  // Who waits for several futures needs no help of its own.
+  // Who waits for a future, or several, needs no help of its own.
+  expect(pool.submit([] { return 4; }).get() == 4, "a future that others make ready");
   std::vector<filch::future<int>> some;
   for (int i = 0; i != 3; ++i) some.push_back(pool.submit([i] { return i; }));
   expect(filch::when_all(std::move(some)).get().at(2).get() == 2, "futures that others make ready");

@@ -57,6 +57,29 @@ TEST_P(background, who_only_looks_sees_it_ready) {
   EXPECT_TRUE(ran);
 }
 
+/// Copied, never moved; says how many there are.
+struct counted {
+  explicit counted(std::atomic<int>& of) noexcept : alive(&of) { ++*alive; }
+  counted(const counted& from) noexcept : alive(from.alive) { ++*alive; }
+  counted& operator=(const counted&) = delete;
+  ~counted() { --*alive; }
+  std::atomic<int>* alive;
+};
+
+// Whoever sees that a future is ready may end what the objects of its task refer to.
+TEST_P(background, objects_of_a_task_end_before_its_future_is_ready) {
+  for (int round = 0; round != 100; ++round) {
+    std::atomic<int> alive = 0;
+    const auto made = pool_.submit([&alive] { return counted(alive); });
+    while (!made.is_ready()) std::this_thread::yield();
+    ASSERT_EQ(alive, 1) << "but its value";
+    std::atomic<int> of_source = 0;
+    const auto continued = pool_.submit([&of_source] { return counted(of_source); }).then([](const counted& /*c*/) {});
+    while (!continued.is_ready()) std::this_thread::yield();
+    ASSERT_EQ(of_source, 0);
+  }
+}
+
 TEST_P(background, exceptions_become_the_futures) {
   const future<int> failed = pool_.submit([]() -> int { throw std::runtime_error("out"); });
   EXPECT_THROW(static_cast<void>(failed.get()), std::runtime_error);

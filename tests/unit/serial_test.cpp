@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <list>
 #include <memory>
 #include <numeric>
@@ -129,6 +130,35 @@ TEST(serial, continuations_run_where_their_future_becomes_ready) {
     EXPECT_EQ(inside.get(), 21);
   });
   EXPECT_EQ(trail, (std::vector<int>{1, 2, 12, 5, 3, 4}));
+}
+
+// What a continuation does may wait for them.
+TEST(serial, who_sleeps_is_told_before_continuations_run) {
+  scheduler pool({.policy = "serial"});
+  promise<int> first;
+  const future<int> value = first.get_future();
+  std::promise<void> woken;
+  std::atomic<int> asleep = 0;
+  std::vector<std::thread> sleepers;
+  sleepers.emplace_back([&] {
+    ++asleep;
+    value.wait();
+    woken.set_value();
+  });
+  sleepers.emplace_back([&] {
+    ++asleep;
+    when_all(value, value).wait();
+  });
+  while (asleep != 2) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that mostly they sleep
+  const future<bool> continued = pool.run([&] {
+    return value.then([wakes = woken.get_future().share()](int /*value*/) {
+      return wakes.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    });
+  });
+  first.put(1);
+  EXPECT_TRUE(continued.get());
+  for (std::thread& each : sleepers) each.join();
 }
 
 TEST(serial, continuations_run_on_workers_of_other_schedulers) {
