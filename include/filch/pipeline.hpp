@@ -216,7 +216,8 @@ class pipeline_run {
 /// @param stages      made by parallel(), serial() or serial_in_order(), or a plain callable, which is a parallel one. Each is
 ///                    called with what the stage before gave, as an rvalue.
 /// @throws what the source or a stage throws; of several exceptions that of the earliest item. Items before it pass through
-///         all stages, those after it perhaps not. std::invalid_argument if most_items is 0; std::bad_alloc.
+///         all stages, those after it perhaps not. std::invalid_argument if most_items is 0; std::bad_alloc, or
+///         std::length_error, if there is no memory for so many.
 /// @par Complexity memory for most_items items; at most a task for each item and stage.
 template <class Source, class... Stages>
 void pipeline(std::size_t most_items, Source&& source, Stages&&... stages) {

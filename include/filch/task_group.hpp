@@ -79,7 +79,8 @@ class FILCH_API task_group {
   task_group& operator=(const task_group&) = delete;
 
   /// Adds a task. f is copied or moved into it and called once, or not at all when the group is cancelled before.
-  /// @throws what copying f throws; std::bad_alloc. Then nothing was added.
+  /// @throws what copying f throws; std::bad_alloc; of a thread that is no worker, what starting the default scheduler throws.
+  ///         Then nothing was added.
   /// @par Complexity constant; no allocation for closures of up to 40 bytes, by the task that made the group on its C++
   ///      stack.
   template <class F>

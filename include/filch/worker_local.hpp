@@ -53,11 +53,14 @@ class worker_local {
     if (index < 0) {
       throw std::logic_error(
           "filch: local() of a worker_local by a thread that is no worker of its scheduler; call it in a task, or "
-          "inside of "
-          "run()");
+          "inside of run()");
     }
     std::unique_ptr<value>& mine = values_[static_cast<std::size_t>(index)];
-    if (mine == nullptr) mine = std::make_unique<value>(make_);
+    if (mine == nullptr) {
+      auto made = std::make_unique<value>(make_);
+      if (mine == nullptr)
+        mine = std::move(made);  // else make() has forked, and another task of this worker came first
+    }
     return mine->of;
   }
 

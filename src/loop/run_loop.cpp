@@ -19,6 +19,9 @@ namespace {
 /// Longer chunks of a short loop end at multiples of this: reductions combine so many leaves at once.
 constexpr std::uint64_t chunk_row = 16;
 
+/// What takes longer counts as this long, so that chunk_tuner::largest_chunk times that is a number.
+constexpr std::int64_t longest_ns = 1'000'000'000;
+
 /// One worker's run through a loop: its code, its block, and what the worker gathers.
 struct gathering {
   const loop_code& code;
@@ -48,7 +51,8 @@ struct gathering {
     // A loop begins with shorter ones. What they say of a full one is too much by the clock's own time, and believed
     // only if there is no doubt.
     const std::uint64_t size = high - low;
-    const std::int64_t full_ns = size >= chunk ? ns : ns * static_cast<std::int64_t>(chunk / size);
+    const std::int64_t full_ns =
+        size >= chunk ? ns : std::min(ns, longest_ns) * static_cast<std::int64_t>(chunk / size);
     if (size >= chunk || full_ns < chunk_tuner::chunk_ns || ns > chunk_tuner::chunk_ns) tuner.took(full_ns);
   }
 };

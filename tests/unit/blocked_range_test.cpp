@@ -219,6 +219,13 @@ TEST(blocked_range3d, knows_its_bounds) {
 }
 
 // Its parts are numbered by 64 bits.
+TEST(blocked_range3d, of_pages_the_grain_is_that_of_all_their_rows) {
+  constexpr std::size_t many = std::size_t{1} << 62;  // of four rows each: 2^64
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(detail::grain_of(blocked_range3d<int>(0, 64, many, 0, 4, 1, 0, 3, 1)), all);
+  EXPECT_EQ(detail::grain_of(blocked_range3d<int>(0, 64, 8, 0, 4, 1, 0, 3, 1)), 32U);
+}
+
 TEST(blocked_range3d, has_less_than_2_to_the_64_parts) {
   using shape = detail::cuboid_shape<std::uint64_t, std::uint64_t, std::uint64_t>;
   constexpr std::uint64_t half = std::uint64_t{1} << 32;

@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,20 @@ TEST(worker_local, values_are_combined_in_the_order_of_indices) {
   };
   take_part(3);
   EXPECT_EQ(names.combine(std::plus<>()), "012");
+}
+
+// What make() forks may use the value, on the same worker, before make() returns.
+TEST(worker_local, make_may_fork_what_uses_it) {
+  scheduler pool({.workers = 1});
+  worker_local<int>* itself = nullptr;
+  bool is_made = false;
+  worker_local<int> numbers(pool, [&] {
+    if (!std::exchange(is_made, true)) fork_join([&] { itself->local() = 5; }, [] {});
+    return 0;
+  });
+  itself = &numbers;
+  pool.run([&] { ++numbers.local(); });
+  EXPECT_EQ(numbers.combine(std::plus<>()), 6);
 }
 
 }  // namespace

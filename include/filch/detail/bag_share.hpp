@@ -53,7 +53,7 @@ struct bag_state {
   /// The rest is dropped: somebody threw, or a stop was requested. [BW1] relaxed: a hint to end early; the exception is
   /// handed over under a lock, and by the joins of the pieces.
   platform::atomic<bool> ended{false};
-  // Under the scheduler's lock:
+  // Under one of the scheduler's locks (striped_mutex):
   std::exception_ptr error{};
 };
 

@@ -352,7 +352,10 @@ std::size_t grain_of(const blocked_range2d<Row, Column>& range) {
 template <class Page, class Row, class Column>
 std::size_t grain_of(const blocked_range3d<Page, Row, Column>& range) {
   const std::size_t pages = range.pages().grainsize();
-  return pages > 1 ? pages * range.rows().size() : range.rows().grainsize();
+  if (pages <= 1) return range.rows().grainsize();
+  const std::size_t rows = range.rows().size();
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  return rows != 0 && pages > all / rows ? all : pages * rows;
 }
 
 }  // namespace filch::detail

@@ -2,8 +2,8 @@
 //
 // Invariants
 //  1. A task that was never offered is touched by its owner alone; its `state` then has no meaning.
-//  2. `state` is set to `offered` by the owner before the task becomes visible to thieves, to `taken` (or `batched`) by
-//     the thief that won it, and to `done` or `failed` by whoever ran it; the owner reads the last two at its join.
+//  2. `state` is set to `pending`, of a piece `offered`, by the owner before the task becomes visible to thieves, to `taken` (or
+//     `batched`) by the thief that won it, and to `done` or `failed` by whoever ran it; the owner reads the last two at its join.
 //  3. A slot is not reused before its owner's join, so that a thief may run a task in place.
 #pragma once
 
