@@ -539,21 +539,30 @@ TEST(adws_locks, may_be_held_across_a_wait) {
 TEST(adws_offers, are_tasks) {
   constexpr int rounds = 20;
   std::vector<int> elsewhere(4);
+  const auto note_theft = [&](int from) {
+    const int by = this_worker().index;
+    if (by != from && by != 0) ++elsewhere[static_cast<std::size_t>(by)];  // worker 0 has taken it back
+  };
   std::uint64_t thefts = 0;
   run_on(4, "adws", [&](scheduler& pool) {
     const auto taken = [&] { return pool.stats().steals + pool.stats().leaps; };
     const std::uint64_t before = taken();
     for (int round = 0; round < rounds; ++round) {
       task_group g(4);
-      for (int i = 0; i < 3; ++i) g.run([] { platform::charge(1e3); }, 1);
+      for (int to = 3; to > 0; --to) {
+        const auto given = [&note_theft, to] {
+          platform::charge(1e3);
+          note_theft(to);
+        };
+        g.run(given, 1);
+      }
       g.run(
           [&] {
             task_group own;
             for (int i = 0; i < 64; ++i) {
               own.run([&] {
                 platform::charge(5e3);
-                const unsigned worker = this_worker().index;
-                if (worker != 0) ++elsewhere[worker];
+                note_theft(0);
               });
             }
             own.wait();
