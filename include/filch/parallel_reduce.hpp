@@ -269,9 +269,11 @@ T reduce_parts(const Shape& shape, std::uint64_t grain, const T& identity, const
 template <class T, class Shape, class Value, class Combine>
 [[gnu::always_inline]] inline T reduce_items(const Shape& shape, const T& init, const Value& value,
                                              const Combine& combine, std::size_t grain, const weight_sums* hints) {
-  static_assert(std::invocable<const Value&, typename Shape::item_type>,
-                "filch: parallel_reduce(items, init, value, combine): 'value' is called with one item; for the items "
-                "themselves write {}, as in parallel_reduce(items, 0, {}, combine)");
+  static_assert(
+      std::invocable<const Value&, typename Shape::item_type>,
+      "filch: parallel_reduce(items, init, value, combine): 'value' is called with one item, by several threads "
+      "at the same time and so as a constant (no mutable lambda); for the items themselves write {}, as in "
+      "parallel_reduce(items, 0, {}, combine)");
   const std::uint64_t n = shape.size();
   if (n == 0) return init;
   using held = held_body<const Value, by_value<Value, typename Shape::item_type>>;
@@ -296,7 +298,7 @@ T reduce_halves(Range range, const T& identity, const Body& body, const Combine&
 ///
 /// @param range     as for parallel_for. With a blocked_range, parts have `grainsize` iterations or, without one,
 ///                  1/2048 of all, rounded up; 1/128 if T is larger than 64 bytes, or no trivial copy.
-/// @param identity  combine(identity, x) is x. Returned for an empty range. Its type T can be moved.
+/// @param identity  combine(identity, x) is x. Returned for an empty range. Its type T can be copied.
 /// @param body      body(const Range&, T) -> T.
 /// @param combine   combine(T, T) -> T, associative but for rounding; called for neighbours, the left one first. Both
 ///                  are called by several threads at the same time.
@@ -340,7 +342,7 @@ template <class First, class Last, class T, class Value = std::identity, class C
   });
 }
 /// The same with hints of how much work the iterations do; as for parallel_for.
-template <class First, class Last, class T, class Value, class Combine>
+template <class First, class Last, class T, class Value = std::identity, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>
 T parallel_reduce(First first, Last last, const T& init, const Value& value, const Combine& combine, weights hints) {
   return detail::with_shape(std::move(first), std::move(last), [&](const auto& shape) -> T {
@@ -348,7 +350,7 @@ T parallel_reduce(First first, Last last, const T& init, const Value& value, con
     return detail::reduce_items<T>(shape, init, value, combine, 0, &sums);
   });
 }
-template <class First, class Last, class T, class Value>
+template <class First, class Last, class T, class Value = std::identity>
   requires detail::loop_bounds<First, Last>
 T parallel_reduce(First first, Last last, const T& init, const Value& value, weights hints) {
   return parallel_reduce(first, last, init, value, std::plus<>(), hints);
@@ -360,7 +362,7 @@ T parallel_reduce(Range&& range, const T& init, const Value& value = {}, const C
                   std::size_t grain = 0) {
   return parallel_reduce(std::begin(range), std::end(range), init, value, combine, grain);
 }
-template <detail::iterable Range, class T, class Value, class Combine>
+template <detail::iterable Range, class T, class Value = std::identity, class Combine = std::plus<>>
 T parallel_reduce(Range&& range, const T& init, const Value& value, const Combine& combine, weights hints) {
   return parallel_reduce(std::begin(range), std::end(range), init, value, combine, hints);
 }

@@ -78,7 +78,7 @@ class FILCH_API task_group {
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
-  /// Adds a task. f is copied or moved into it and called once, or not at all when the group is cancelled before.
+  /// Adds a task. f is copied or moved into it and called once, as an rvalue, or not at all when the group is cancelled before.
   /// @throws what copying f throws; std::bad_alloc; of a thread that is no worker, what starting the default scheduler throws.
   ///         Then nothing was added.
   /// @par Complexity constant; no allocation for closures of up to 40 bytes, by the task that made the group on its C++
@@ -95,7 +95,7 @@ class FILCH_API task_group {
   void run(F&& f, double work);
 
   /// Runs tasks of the group until all have finished; runs nothing else (unless the join is `random`). Afterwards the
-  /// group can be used again.
+  /// group can be used again; it is cancelled no longer, which the result tells.
   /// @throws of the exceptions that tasks threw the one that is first in spawn order, to one of those who wait;
   ///         std::logic_error when the group lies on the C++ stack of another task, as in a branch or iteration that was
   ///         stolen; std::bad_alloc when there was no memory to keep a task's exception; outside of `run`, as that.

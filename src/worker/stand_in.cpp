@@ -48,6 +48,7 @@ void block(worker* innermost) noexcept {
     if (around != 0) continue;                                        // somebody is in its place
     const bool is_first = w->common.spares.count_blocked();
     w->blocked.in_its_place = w->common.spares.begin(*w);
+    const busy_section here(*w);
     if (is_first) w->common.policy.begin_blocked(*w);
     open_inbox(*w);
     if (is_first && with_open_inbox(w->common) != nullptr) w->common.sleepers.offered(*w, 1, takers::anybody);

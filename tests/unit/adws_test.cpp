@@ -175,6 +175,8 @@ TEST(work_hints, of_reductions_and_rectangles) {
       const weights hints(sums);
       EXPECT_EQ(parallel_reduce(0, 100, 1L, [](int i) { return static_cast<long>(i); }, std::plus<>(), hints), 4951);
       EXPECT_EQ(parallel_reduce(0, 100, 1L, [](int i) { return static_cast<long>(i); }, hints), 4951);
+      EXPECT_EQ(parallel_reduce(0, 100, 1, {}, hints), 4951);
+      EXPECT_EQ(parallel_reduce(0, 100, 1, {}, std::plus<>(), hints), 4951);
       const auto add = [](const blocked_range<int>& part, long sum) {
         for (int i = part.begin(); i < part.end(); ++i) sum += i;
         return sum;
