@@ -93,8 +93,7 @@ class inbox {
   inbox(const inbox&) = delete;
   inbox& operator=(const inbox&) = delete;
 
-  /// Any thread. `alone`: nobody else may take it, because the worker is to divide it further; it is taken before all
-  /// others.
+  /// Any thread. `alone`: no thief may take it, because the worker is to divide it further; it is taken before all others.
   void put(given_task& g, bool alone) noexcept;
   /// Owner, or who does so instead of it. Takes the next one, whose state becomes `taken`, which says by whom. Null: there is none.
   [[nodiscard]] given_task* take(std::uint64_t taken) noexcept;
