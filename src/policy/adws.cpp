@@ -47,6 +47,9 @@ void adws::offer_all(worker& w) noexcept {
   lace::offer_all(w);
 }
 
+// Everybody, also who has looked at all workers before: those may have answered, in between, as nobody was blocked.
+void adws::begin_blocked(worker& w) noexcept { w.common.sleepers.wake_all(); }
+
 bool adws::may_take(const steal_range& in, const worker& thief, const worker& victim) noexcept {
   if (in.is_root()) return true;
   if (!in.contains(thief.number) || !in.contains(victim.number)) return false;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "policy/lace.hpp"
-#include "worker/slow_path.hpp"
 #include "worker/steal_range.hpp"
 
 namespace filch::detail {
@@ -19,7 +18,7 @@ class adws final : public lace {
   void begin_root(worker& w) noexcept override;
   void answer(worker& w) noexcept override;
   void offer_all(worker& w) noexcept override;
-  void begin_blocked(worker& w) noexcept override { wake_out_of_reach(w); }
+  void begin_blocked(worker& w) noexcept override;
   [[nodiscard]] bool takes_back() const noexcept override { return steals_; }
   [[nodiscard]] bool steals_anywhere() const noexcept override { return false; }
   [[nodiscard]] bool may_come(const worker& sleeper, const worker& to) const noexcept override;

@@ -529,13 +529,9 @@ void activate(worker& w, steal_range& r, steal_range::phase since, const void* f
 
 void activate_all(worker& w, steal_range& r) noexcept {
   r.begin_active_phase();
-  wake_out_of_reach(w);
-}
-
-void wake_out_of_reach(worker& w) noexcept {
   for (std::uint32_t i = 0; i < w.common.team.size() && w.common.sleepers.somebody_sleeps(); ++i) {
     worker& other = w.common.team[i];
-    // [SR3] seq_cst: after [SR4], or [SP7]; who found another range active, or none, before it fell asleep has said so. No
+    // [SR3] seq_cst: after [SR4]; who found another range active, or none, before it fell asleep has said so. No
     // exploration catches this: as where it says so.
     if (&other != &w && other.reach.load(std::memory_order_seq_cst) != reach_of_all) w.common.sleepers.deliver(other);
   }

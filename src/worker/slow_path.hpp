@@ -58,8 +58,6 @@ void activate(worker& w, steal_range& r, steal_range::phase since, const void* f
 
 /// The owner's construct has ended: the range of all is active again. Wakes those who sleep because it was not.
 void activate_all(worker& w, steal_range& r) noexcept;
-/// Owner. Wakes all who sleep and have looked at a part of all workers only: it has made something visible to them elsewhere.
-void wake_out_of_reach(worker& w) noexcept;
 
 /// Tells the next one. False: all know, or it has ended. A worker that has nothing else to do goes on with it from time to
 /// time, and before it sleeps tells the rest.

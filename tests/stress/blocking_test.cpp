@@ -192,8 +192,6 @@ std::vector<tests::configuration> safe_configurations() {
   for (const auto& c : tests::configurations({1, 2, 4})) {
     if (has_safe_waits(c.join)) safe.push_back(c);
   }
-  // Nobody steals, but while somebody is blocked.
-  for (const int workers : {1, 2, 4}) safe.push_back({"adws_nosteal", "transitive", false, workers});
   return safe;
 }
 
