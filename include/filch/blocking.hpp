@@ -13,9 +13,9 @@ class worker;
 /// that as many go on computing as before. What the worker has forked or left of its loops is offered to others. So
 /// tasks may wait for each other, in blocking regions and by futures, in any order that has no cycle: as long as one is blocked,
 /// somebody is left who begins others, and a worker that sleeps in a wait as the last one is replaced as well. What has a
-/// place, as parts of static loops and tasks of policy `adws`, loses it meanwhile. (Not yet with policy
-/// `adws_nosteal`, which may hang; nor with a join whose waits run anything. And where a task runs at once that is added to a group, it runs before what is added later: with policy `serial`, and in
-/// groups with a total under `adws`.)
+/// place, as parts of static loops and tasks of policy `adws`, loses it meanwhile. (Not with a join whose waits run anything. And
+/// where a task runs at once that is added to a group, it runs before what is added later: with policy `serial`, and in groups
+/// with a total under `adws`.)
 ///
 ///     { const filch::blocking here; bytes = read(socket, buffer, sizeof buffer); }
 ///

@@ -47,8 +47,11 @@ void adws::offer_all(worker& w) noexcept {
   lace::offer_all(w);
 }
 
-// Everybody, also who has looked at all workers before: those may have answered, in between, as nobody was blocked.
-void adws::begin_blocked(worker& w) noexcept { w.common.sleepers.wake_all(); }
+// All who sleep: they have looked, and answered, as one does while nobody is blocked.
+void adws::begin_blocked(worker& w) noexcept {
+  w.common.sleepers.wake_all();
+  wake_waiters(w.common);
+}
 
 bool adws::may_take(const steal_range& in, const worker& thief, const worker& victim) noexcept {
   if (in.is_root()) return true;

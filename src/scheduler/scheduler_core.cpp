@@ -278,11 +278,8 @@ worker& scheduler_core::find_guest() {
 
 void scheduler_core::leave(worker& w) noexcept {
   w.attached.store(false, std::memory_order_seq_cst);  // [SP6]
-  if (!nobody_is_available(w)) return;
   // Who sleeps in a wait looks again whether it is the last one, and gets a stand-in.
-  for (std::uint32_t i = 0; i < team_.size(); ++i) {
-    if (team_[i].wait.dozing.load(std::memory_order_relaxed)) team_[i].parker.unpark();  // seen by the look before
-  }
+  if (nobody_is_available(w)) wake_waiters(w.common);
 }
 
 void scheduler_core::detach(worker& w) noexcept {

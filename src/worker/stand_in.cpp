@@ -32,6 +32,15 @@ void open_inbox(worker& w) noexcept {
   if (w.common.spares.are_needed() && w.box.has_task()) asleep.offered(w, 1, takers::anybody);
 }
 
+void wake_waiters(const common_parts& common) noexcept {
+  for (std::uint32_t i = 0; i < common.team.size(); ++i) {
+    worker& w = common.team[i];
+    // [SP9] seq_cst: after [SP7]; pairs with [AT4], after which a waiter looks whether anybody is blocked: one of the two sees the
+    // other. No exploration catches this: the look whether anybody is available ([SP6]) mostly comes to that waiter before.
+    if (w.wait.dozing.load(std::memory_order_seq_cst)) w.parker.unpark();
+  }
+}
+
 void share_kept(worker& w) noexcept {
   if (w.kept != nullptr) w.common.spares.hand_over_kept(w);
 }
@@ -49,9 +58,12 @@ void block(worker* innermost) noexcept {
     const bool is_first = w->common.spares.count_blocked();
     w->blocked.in_its_place = w->common.spares.begin(*w);
     const busy_section here(*w);
-    if (is_first) w->common.policy.begin_blocked(*w);
-    open_inbox(*w);
-    if (is_first && with_open_inbox(w->common) != nullptr) w->common.sleepers.offered(*w, 1, takers::anybody);
+    if (is_first) {
+      w->common.policy.begin_blocked(*w);
+      if (with_open_inbox(w->common) != nullptr) w->common.sleepers.offered(*w, 1, takers::anybody);
+    } else {
+      open_inbox(*w);
+    }
   }
 }
 

@@ -65,6 +65,9 @@ class stand_ins {
 /// there is none. Whoever looks before it sleeps is not told wrongly.
 [[nodiscard]] worker* with_open_inbox(const common_parts& common) noexcept;
 
+/// Any thread. All who are asleep in a wait look again.
+void wake_waiters(const common_parts& common) noexcept;
+
 /// Owner, once it is available no longer: what it was given is anybody's while any worker is blocked.
 void open_inbox(worker& w) noexcept;
 

@@ -382,6 +382,30 @@ void explore_blocked_row(const options& chosen) {
   ran.check_all();
 }
 
+/// A detached task waits for an older one of its waiter's stack, which that has shown to nobody, and was asked for when nobody
+/// was blocked.
+void explore_blocked_above(const options& chosen) {
+  scheduler pool(chosen);
+  account ran(2);
+  pool.run([&] {
+    promise<> opened;
+    const future<> open = opened.get_future();
+    task_group group;
+    group.run([&] {
+      ran.ran(0);
+      opened.put();
+    });
+    const auto on_heap = std::make_unique<task_group>();
+    on_heap->run([&] {
+      open.wait();
+      ran.ran(1);
+    });
+    on_heap->wait();
+    group.wait();
+  });
+  ran.check_all();
+}
+
 /// A worker blocks again, inside of a task of the thread that was begun in its place, which waits for that then.
 void explore_blocked_again(const options& chosen) {
   scheduler pool(chosen);
@@ -552,6 +576,8 @@ void add_background(scenario_list& to) {
                   [=] { explore_blocked_row(small(1, policy, "transitive")); }});
     to.push_back({"blocked_row_two_" + policy, "the same, another worker",
                   [=] { explore_blocked_row(small(2, policy, "transitive")); }});
+    to.push_back({"blocked_above_" + policy, "a task waits for an older one of its waiter, policy " + policy,
+                  [=] { explore_blocked_above(small(2, policy, "transitive")); }});
   }
   to.push_back({"blocked_again", "a worker is blocked in a task of the thread in its place",
                 [] { explore_blocked_again(small(1, "lace", "transitive")); }});
