@@ -267,19 +267,28 @@ T reduce_parts(const Shape& shape, std::uint64_t grain, const T& identity, const
 
 /// Single items.
 template <class T, class Shape, class Value, class Combine>
-[[gnu::always_inline]] inline T reduce_items(const Shape& shape, const T& init, const Value& value,
-                                             const Combine& combine, std::size_t grain, const weight_sums* hints) {
+[[gnu::always_inline]] inline T reduce_items(const Shape& shape, T&& init, const Value& value, const Combine& combine,
+                                             std::size_t grain, const weight_sums* hints) {
   static_assert(
       std::invocable<const Value&, typename Shape::item_type>,
       "filch: parallel_reduce(items, init, value, combine): 'value' is called with one item, by several threads "
       "at the same time and so as a constant (no mutable lambda); for the items themselves write {}, as in "
       "parallel_reduce(items, 0, {}, combine)");
   const std::uint64_t n = shape.size();
-  if (n == 0) return init;
+  if (n == 0) return std::move(init);
   using held = held_body<const Value, by_value<Value, typename Shape::item_type>>;
   using sums = item_sums<T, Shape, held, Combine>;
   const value_combiner<T, Combine> both{combine};
-  return both(T(init), reduce_iterations<T>(n, grain, [&] { return sums{shape, held(value), both}; }, both, hints));
+  return both(std::move(init),
+              reduce_iterations<T>(n, grain, [&] { return sums{shape, held(value), both}; }, both, hints));
+}
+
+template <class T>
+consteval void require_copies() {
+  static_assert(
+      std::copy_constructible<T>,
+      "filch: parallel_reduce(range, identity, body, combine): each part begins with a copy of 'identity', and its "
+      "type can only be moved; combine items instead, as in parallel_reduce(first, last, init, value, combine)");
 }
 
 /// Any splittable range: the tree is that of its halves.
@@ -311,6 +320,7 @@ T reduce_halves(Range range, const T& identity, const Body& body, const Combine&
 /// @par Thread safety any thread.
 template <splittable_range Range, class T, class Body, class Combine>
 T parallel_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine) {
+  detail::require_copies<T>();
   if (range.empty()) return identity;
   if constexpr (detail::shaped_range<Range>) {
     return detail::reduce_parts<T>(detail::shape_of(range), detail::grain_of(range), identity, body, combine, nullptr);
@@ -321,6 +331,7 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
 /// The same with hints of how much work the iterations do; as for parallel_for.
 template <detail::shaped_range Range, class T, class Body, class Combine>
 T parallel_reduce(const Range& range, const T& identity, const Body& body, const Combine& combine, weights hints) {
+  detail::require_copies<T>();
   const auto shape = detail::shape_of(range);
   const detail::weight_sums sums(shape, hints);
   if (range.empty()) return identity;
@@ -330,41 +341,41 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
 /// Combines `init` and value(i) for every i in [first, last), or value(*i) for iterators.
 ///
 /// @param first, last, value  as first, last and body of parallel_for; by default the items themselves, as std::reduce does.
+/// @param init   what the combination starts with; returned if there are no items. Its type T can be moved.
 /// @param grain  iterations that are combined one after the other, as a leaf of the tree; 0: 1/2048 of all, rounded up (or
 ///               1/128, as above); one of up to 32,768 integers or items of an array.
 /// The rest as above.
 template <class First, class Last, class T, class Value = std::identity, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>
-[[gnu::always_inline]] inline T parallel_reduce(First first, Last last, const T& init, const Value& value = {},
+[[gnu::always_inline]] inline T parallel_reduce(First first, Last last, T init, const Value& value = {},
                                                 const Combine& combine = {}, std::size_t grain = 0) {
   return detail::with_shape(std::move(first), std::move(last), [&](const auto& shape) -> T {
-    return detail::reduce_items<T>(shape, init, value, combine, grain, nullptr);
+    return detail::reduce_items<T>(shape, std::move(init), value, combine, grain, nullptr);
   });
 }
 /// The same with hints of how much work the iterations do; as for parallel_for.
 template <class First, class Last, class T, class Value = std::identity, class Combine = std::plus<>>
   requires detail::loop_bounds<First, Last>
-T parallel_reduce(First first, Last last, const T& init, const Value& value, const Combine& combine, weights hints) {
+T parallel_reduce(First first, Last last, T init, const Value& value, const Combine& combine, weights hints) {
   return detail::with_shape(std::move(first), std::move(last), [&](const auto& shape) -> T {
     const detail::weight_sums sums(shape, hints);
-    return detail::reduce_items<T>(shape, init, value, combine, 0, &sums);
+    return detail::reduce_items<T>(shape, std::move(init), value, combine, 0, &sums);
   });
 }
 template <class First, class Last, class T, class Value = std::identity>
   requires detail::loop_bounds<First, Last>
-T parallel_reduce(First first, Last last, const T& init, const Value& value, weights hints) {
-  return parallel_reduce(first, last, init, value, std::plus<>(), hints);
+T parallel_reduce(First first, Last last, T init, const Value& value, weights hints) {
+  return parallel_reduce(std::move(first), std::move(last), std::move(init), value, std::plus<>(), hints);
 }
 
 /// The same for everything in a container, an array, or a view.
 template <detail::iterable Range, class T, class Value = std::identity, class Combine = std::plus<>>
-T parallel_reduce(Range&& range, const T& init, const Value& value = {}, const Combine& combine = {},
-                  std::size_t grain = 0) {
-  return parallel_reduce(std::begin(range), std::end(range), init, value, combine, grain);
+T parallel_reduce(Range&& range, T init, const Value& value = {}, const Combine& combine = {}, std::size_t grain = 0) {
+  return parallel_reduce(std::begin(range), std::end(range), std::move(init), value, combine, grain);
 }
 template <detail::iterable Range, class T, class Value = std::identity, class Combine = std::plus<>>
-T parallel_reduce(Range&& range, const T& init, const Value& value, const Combine& combine, weights hints) {
-  return parallel_reduce(std::begin(range), std::end(range), init, value, combine, hints);
+T parallel_reduce(Range&& range, T init, const Value& value, const Combine& combine, weights hints) {
+  return parallel_reduce(std::begin(range), std::end(range), std::move(init), value, combine, hints);
 }
 
 }  // namespace filch

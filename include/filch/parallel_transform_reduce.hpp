@@ -26,16 +26,16 @@ namespace filch {
 /// @par Thread safety any thread.
 template <std::random_access_iterator Iterator, class T, class Combine, class Transform>
   requires(!std::random_access_iterator<T>)
-T parallel_transform_reduce(Iterator first, Iterator last, const T& init, const Combine& combine,
-                            const Transform& transform, std::size_t grain = 0) {
-  return filch::parallel_reduce(first, last, init, transform, combine, grain);
+T parallel_transform_reduce(Iterator first, Iterator last, T init, const Combine& combine, const Transform& transform,
+                            std::size_t grain = 0) {
+  return filch::parallel_reduce(first, last, std::move(init), transform, combine, grain);
 }
 
 /// The same for transform(x, y) of the pairs of [first1, last1) and the elements from first2 on. By default the inner
 /// product.
 template <std::random_access_iterator First, std::random_access_iterator Second, class T, class Combine = std::plus<>,
           class Transform = std::multiplies<>>
-T parallel_transform_reduce(First first1, First last1, Second first2, const T& init, const Combine& combine = {},
+T parallel_transform_reduce(First first1, First last1, Second first2, T init, const Combine& combine = {},
                             const Transform& transform = {}, std::size_t grain = 0) {
   // An iterator's own difference may be wider, and no integer: that of std::views::iota(0L, n).
   const auto value = [&](std::ptrdiff_t i) -> decltype(auto) {
@@ -43,24 +43,24 @@ T parallel_transform_reduce(First first1, First last1, Second first2, const T& i
                      first2[static_cast<std::iter_difference_t<Second>>(i)]);
   };
   const auto count = static_cast<std::ptrdiff_t>(last1 - first1);
-  return filch::parallel_reduce(std::ptrdiff_t{0}, count, init, value, combine, grain);
+  return filch::parallel_reduce(std::ptrdiff_t{0}, count, std::move(init), value, combine, grain);
 }
 
 /// Both for all elements of a container, an array, or a view; the second range is at least as long as the first.
 template <detail::iterable Range, class T, class Combine, class Transform>
   requires std::invocable<const Transform&, std::ranges::range_reference_t<Range>>
-T parallel_transform_reduce(Range&& range, const T& init, const Combine& combine, const Transform& transform,
+T parallel_transform_reduce(Range&& range, T init, const Combine& combine, const Transform& transform,
                             std::size_t grain = 0) {
-  return filch::parallel_reduce(range, init, transform, combine, grain);
+  return filch::parallel_reduce(range, std::move(init), transform, combine, grain);
 }
 template <detail::iterable First, detail::iterable Second, class T, class Combine = std::plus<>,
           class Transform = std::multiplies<>>
   requires std::invocable<const Combine&, T, T>  // else the second is what another reduction begins with
-T parallel_transform_reduce(First&& first, Second&& second, const T& init, const Combine& combine = {},
+T parallel_transform_reduce(First&& first, Second&& second, T init, const Combine& combine = {},
                             const Transform& transform = {}, std::size_t grain = 0) {
   const auto begin = std::begin(first);
-  return parallel_transform_reduce(begin, std::ranges::next(begin, std::end(first)), std::begin(second), init, combine,
-                                   transform, grain);
+  return parallel_transform_reduce(begin, std::ranges::next(begin, std::end(first)), std::begin(second),
+                                   std::move(init), combine, transform, grain);
 }
 
 }  // namespace filch

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <ranges>
 #include <stdexcept>
@@ -880,6 +881,38 @@ TEST(parallel_reduce, can_be_used_again_after_an_exception) {
       ASSERT_EQ(s.run([] { return parallel_reduce(0, 1000, 0, std::identity{}); }), 499'500);
     }
   });
+}
+
+/// What the items were, in order; it can only be moved.
+template <std::size_t Size>
+struct only_moved {
+  std::unique_ptr<std::vector<std::size_t>> numbers = std::make_unique<std::vector<std::size_t>>();
+  std::array<std::byte, Size> rest{};
+
+  explicit only_moved(std::size_t i) { numbers->push_back(i); }
+  static only_moved both(only_moved a, only_moved b) {
+    a.numbers->insert(a.numbers->end(), b.numbers->begin(), b.numbers->end());
+    return a;
+  }
+};
+
+template <class T>
+void combine_what_is_only_moved() {
+  in_every_scheduler([](scheduler& s) {
+    for (const std::size_t n : sizes) {
+      const T all = s.run(
+          [&] { return parallel_reduce(std::size_t{1}, n + 1, T(0), [](std::size_t i) { return T(i); }, T::both); });
+      std::vector<std::size_t> expected(n + 1);
+      std::iota(expected.begin(), expected.end(), std::size_t{0});
+      ASSERT_EQ(*all.numbers, expected);
+    }
+    ASSERT_EQ(parallel_reduce(0, 0, T(7), [](int) { return T(0); }, T::both).numbers->front(), 7U);
+  });
+}
+
+TEST(parallel_reduce, takes_values_that_can_only_be_moved) {
+  combine_what_is_only_moved<only_moved<8>>();
+  combine_what_is_only_moved<only_moved<1000>>();  // kept in boxes
 }
 
 TEST(parallel_reduce, of_the_items_themselves) {
