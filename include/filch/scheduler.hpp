@@ -1,6 +1,7 @@
 // The scheduler: a team of workers and how they share work.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <filch/config.hpp>
@@ -119,14 +121,16 @@ class FILCH_API scheduler {
   /// Hands f over to the workers and returns at once: a future of what f returns. f runs when a worker is idle, or when
   /// somebody waits for the future; its exception becomes the future's. Nobody has to wait: what is left is run when the
   /// scheduler ends. A scheduler of one worker starts a thread for it. Of a reference that f returns, the future has a copy.
+  /// `submit(f, args...)` runs f(args...) with copies of the arguments, as std::async does: std::ref(x) for x itself.
   /// The newest task of a worker comes first, so one that submits itself again and again may keep older ones waiting.
   /// Under policy `serial`, and with it in a profile, f runs before `submit` returns. So there f must not wait for what the
   /// caller does afterwards, such as keep a promise: that wait would never end. And tasks that submit the next one, or
   /// continue by `then`, are as deep in each other on the C++ stack as their chain is long.
   /// @throws std::bad_alloc; what copying f throws; std::system_error when there is no thread and none can be started.
   /// @par Thread safety any thread, also from tasks.
-  template <class F>
-  auto submit(F&& f) -> future<detail::future_value<std::decay_t<F>>>;
+  template <class F, class... Args>
+    requires std::invocable<std::decay_t<F>, std::decay_t<Args>...>
+  auto submit(F&& f, Args&&... args) -> future<detail::future_value<std::decay_t<F>, std::decay_t<Args>...>>;
 
   /// Counters of all workers. May be called at any time; exact when the scheduler is idle.
   [[nodiscard]] statistics stats() const;
@@ -210,12 +214,29 @@ template <class F>
 
 }  // namespace detail
 
-template <class F>
-auto scheduler::submit(F&& f) -> future<detail::future_value<std::decay_t<F>>> {
-  using value = detail::future_value<std::decay_t<F>>;
-  auto made = std::make_shared<detail::submitted_task<value, std::decay_t<F>>>(std::forward<F>(f));
-  detail::submit_background(*this, *made, made);
-  return detail::future_access::made_of<value>(std::move(made));
+template <class F, class... Args>
+  requires std::invocable<std::decay_t<F>, std::decay_t<Args>...>
+auto scheduler::submit(F&& f, Args&&... args) -> future<detail::future_value<std::decay_t<F>, std::decay_t<Args>...>> {
+  if constexpr (sizeof...(Args) == 0) {
+    using value = detail::future_value<std::decay_t<F>>;
+    auto made = std::make_shared<detail::submitted_task<value, std::decay_t<F>>>(std::forward<F>(f));
+    detail::submit_background(*this, *made, made);
+    return detail::future_access::made_of<value>(std::move(made));
+  } else {
+    return submit([call = std::decay_t<F>(std::forward<F>(f)),
+                   with = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable -> decltype(auto) {
+      return std::apply(std::move(call), std::move(with));
+    });
+  }
+}
+
+/// Hands f over to the workers of the caller's scheduler, on a thread that is no worker to those of the default scheduler; see
+/// scheduler::submit.
+/// @throws as scheduler::submit, and as scheduler::default_scheduler.
+template <class F, class... Args>
+  requires std::invocable<std::decay_t<F>, std::decay_t<Args>...>
+auto submit(F&& f, Args&&... args) {
+  return this_worker().home_or_default().submit(std::forward<F>(f), std::forward<Args>(args)...);
 }
 
 template <class F>

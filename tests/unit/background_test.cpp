@@ -434,6 +434,26 @@ TEST_P(offered_background, what_a_blocked_worker_has_left_is_run_by_others) {
 INSTANTIATE_TEST_SUITE_P(unit, offered_background, testing::ValuesIn(offered_background::all()), tests::name_of);
 INSTANTIATE_TEST_SUITE_P(unit, background, testing::ValuesIn(tests::configurations({1, 2, 3})), tests::name_of);
 
+TEST(submit, takes_arguments_as_async_does) {
+  scheduler pool(2);
+  std::string text = "a";
+  const auto append = [](std::string& to, std::string_view what) -> std::string& { return to += what; };
+  pool.submit(append, std::ref(text), std::string("bc")).get();
+  EXPECT_EQ(text, "abc");
+  EXPECT_EQ(pool.submit(&std::string::size, text).get(), 3U);
+  EXPECT_EQ(*pool.submit([](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(7)).get(), 7);
+  int runs = 0;
+  pool.submit([&](int by) { runs += by; }, 2).wait();
+  EXPECT_EQ(runs, 2);
+}
+
+TEST(submit, goes_to_the_callers_scheduler) {
+  scheduler pool(1);
+  EXPECT_EQ(pool.run([] { return submit([] { return this_worker().scheduler; }).get(); }), &pool);
+  EXPECT_EQ(submit([](int i) { return i; }, 3).get(), 3);
+  EXPECT_EQ(submit([] { return this_worker().scheduler; }).get(), &scheduler::default_scheduler());
+}
+
 TEST(future, may_be_of_nothing) {
   std::vector<future<int>> all(3);
   EXPECT_FALSE(all[0].valid());
