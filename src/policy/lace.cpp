@@ -21,7 +21,8 @@ constexpr std::int64_t late_ns = 50'000;
 /// An owner that looks later than that after it was asked is in a loop with long chunks.
 constexpr std::int64_t slow_ns = 4'000;
 
-/// Of the tasks on offer a thief takes no more at a time than would leave so many thefts for each worker.
+/// Of the tasks on offer a thief takes no more at a time than would leave so many thefts for each worker; but always as many as
+/// are worth a theft. Else who is left with the last thousand tasks of nothing is held up by thieves, one for each task.
 constexpr std::uint32_t thefts_per_worker = 4;
 
 /// While one thief takes a task of a victim, the others wait for the victim's line. So what it takes at a time, if it is
@@ -30,6 +31,9 @@ std::uint64_t ticks_per_worker() noexcept { return platform::ticks_of_some_us() 
 
 /// Before any time that is compared with it.
 constexpr std::int64_t long_ago_ns = std::numeric_limits<std::int64_t>::min() / 2;
+
+/// Ticks of a worker's tasks, before it has taken any.
+constexpr std::uint64_t unknown = ~std::uint64_t{0};
 
 /// An owner that was late has to answer that often without being late.
 constexpr unsigned answers_after_late = 32;
@@ -42,11 +46,11 @@ struct lace::shared_part final : offer {
   platform::atomic<std::int64_t> emptied_ns{long_ago_ns};  ///< when a thief took the last thing on offer
   platform::atomic<bool> next_wanted{false};               ///< such a thief has asked for the next
   // The owner's.
-  alignas(64) bool all_stolen = true;  ///< a copy
-  bool began = false;                  ///< it has begun an activation and not answered since, or all was stolen
-  bool looked = false;                 ///< it has looked since it was asked, and had nothing to give
-  unsigned in_full = 0;                ///< so many of its next answers offer all private tasks
-  std::uint64_t task_ticks = ~std::uint64_t{0};  ///< of each task that it took, of late
+  alignas(64) bool all_stolen = true;   ///< a copy
+  bool began = false;                   ///< it has begun an activation and not answered since, or all was stolen
+  bool looked = false;                  ///< it has looked since it was asked, and had nothing to give
+  unsigned in_full = 0;                 ///< so many of its next answers offer all private tasks
+  std::uint64_t task_ticks = unknown;   ///< of each task that it took, of late
   std::int64_t began_ns = long_ago_ns;  ///< when it pushed first in its latest activation, as far as it has looked
   void activation_begins() noexcept override { began = true; }
   void activation_ended() noexcept override { deque.next_epoch(); }
@@ -211,10 +215,10 @@ steal_result lace::take_task(worker& thief, worker& victim, const lineage* only)
     count = std::min((seen.shared() + 1) / 2, static_cast<index>(thief.end - thief.head.load()) + 1);
   } else if (takes_ == theft::some) {
     const std::uint64_t workers = victim.common.team.size();
-    const std::uint64_t worth =
-        workers * ticks_per_worker() / std::max<std::uint64_t>(shared_part_of(thief).task_ticks, 1);
-    const std::uint64_t most = seen.shared() / (thefts_per_worker * workers);
-    const auto wanted = static_cast<index>(std::clamp<std::uint64_t>(worth, 1, std::max<std::uint64_t>(most, 1)));
+    const std::uint64_t worth = ticks_per_worker() / std::max<std::uint64_t>(shared_part_of(thief).task_ticks, 1);
+    const std::uint64_t most = std::max<std::uint64_t>(seen.shared() / (thefts_per_worker * workers), worth);
+    const auto wanted =
+        static_cast<index>(std::clamp<std::uint64_t>(std::min(workers * worth, most), 1, seen.shared()));
     count = platform::taken_at_once(wanted, seen.shared());
   }
   if (!part.deque.take(seen, count)) return {};
@@ -243,7 +247,7 @@ void lace::stolen_from(worker& victim) noexcept {
 void lace::ran(worker& w, std::uint32_t tasks, std::uint64_t ticks) noexcept {
   std::uint64_t& known = shared_part_of(w).task_ticks;
   const std::uint64_t each = ticks / tasks;
-  known = std::max(each, known / 2 + each / 2);  // what is long counts at once
+  known = known == unknown ? each : std::max(each, known / 2 + each / 2);  // what is long counts at once
 }
 
 bool lace::shows_anything(const worker& w) const noexcept { return shows_task(w, nullptr) || w.pieces.oldest(0); }
