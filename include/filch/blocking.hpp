@@ -12,7 +12,8 @@ class worker;
 /// While it exists, the calling task is expected to sleep, and another thread of the scheduler takes the worker's place, so
 /// that as many go on computing as before. What the worker has forked or left of its loops is offered to others. So
 /// tasks may wait for each other, in blocking regions and by futures, in any order that has no cycle: as long as one is blocked,
-/// somebody is left who begins others, and a worker that sleeps in a wait as the last one is replaced as well. What has a
+/// somebody is left who begins others, and a worker that sleeps in a wait as the last one is replaced as well. But iterations of a loop
+/// are run in chunks, one after the other: what is to wait for each other is made a task of its own, of a task_group. What has a
 /// place, as parts of static loops and tasks of policy `adws`, loses it meanwhile. (Not with a join whose waits run anything. And
 /// where a task runs at once that is added to a group, it runs before what is added later: with policy `serial`, and in groups
 /// with a total under `adws`.)

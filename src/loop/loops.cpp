@@ -248,6 +248,8 @@ void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::u
     const search_pause here(w);
     return whole.code.run_part(w, whole, low, high, 0, origin);
   }
+  // It crosses no workers, or was given to one who is blocked.
+  if (!w.diverts) return whole.code.run_part(w, whole, low, high, 0, origin);
   division parts(w, &whole);
   while (w.diverts && high - low > 1) {
     std::uint64_t size = iterations_with(whole, low, high, parts.cut_off_at_boundary());

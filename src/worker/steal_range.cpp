@@ -1,5 +1,6 @@
 #include "worker/steal_range.hpp"
 
+#include <cassert>
 #include <new>
 
 #include "worker/worker_range.hpp"
@@ -10,7 +11,9 @@ steal_range::steal_range(worker_range of, steal_range* around) noexcept
     : right_(static_cast<std::uint32_t>(worker_at(of.right))),
       left_(static_cast<std::uint32_t>(worker_at(of.left - 1))),
       left_is_shared_(of.left % one_worker != 0),
-      around_(around) {}
+      around_(around) {
+  assert(of.left > of.right);
+}
 
 bool steal_range::is_of(worker_range range) const noexcept {
   return right_ == worker_at(range.right) && left_ == worker_at(range.left - 1) &&

@@ -186,6 +186,30 @@ TEST_P(blocked_tasks, end_in_whatever_order_they_wait_for_each_other) {
   }
 }
 
+// Each has an iteration, and waits for that of the next. Who stands in for them does not divide what they were given.
+TEST(blocked_loops, give_each_worker_an_iteration) {
+  for (const std::string policy : {"adws", "adws_nosteal"}) {
+    for (const int workers : {5, 8, 16}) {
+      scheduler pool({.workers = workers, .policy = policy});
+      for (int round = 0; round != 20; ++round) {
+        std::vector<promise<>> ended(static_cast<std::size_t>(workers) + 1);
+        std::vector<future<>> ends;
+        for (promise<>& each : ended) ends.push_back(each.get_future());
+        ended.back().put();
+        tests::account ran(ends.size() - 1);
+        pool.run([&] {
+          parallel_for(std::size_t{0}, ran.size(), [&](std::size_t i) {
+            ends[i + 1].wait();
+            ran.ran(i);
+            ended[i].put();
+          });
+        });
+        ASSERT_EQ(ran.first_not(1), ran.size()) << policy << ' ' << workers;
+      }
+    }
+  }
+}
+
 /// Those whose waits are safe, and adws_nosteal, of which that is true as long as no lock is held across a wait.
 std::vector<tests::configuration> safe_configurations() {
   std::vector<tests::configuration> safe;
