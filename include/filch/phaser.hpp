@@ -20,7 +20,8 @@ enum class phaser_mode : std::uint8_t {
   wait_only     ///< waits for the others, who do not wait for it
 };
 
-/// Thread safety: any thread may call anything. It lasts until the finish of its tasks is over.
+/// Thread safety: any thread may call anything. Its tasks are of one finish, until the end of which it lasts: who waits in one finish
+/// runs none of another one's, which may be what it waits for.
 class FILCH_API phaser {
  public:
   /// Phase 0 does not end before so many that signal take part.

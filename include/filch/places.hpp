@@ -27,10 +27,12 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -71,13 +73,11 @@ class FILCH_API place_failed : public std::runtime_error {
 /// What this place has counted since the program began. A hint while tasks run.
 [[nodiscard]] FILCH_API counts counted();
 
-/// Runs f, and waits for the tasks made in it.
+/// Runs f, and waits for the tasks made in it, also when f throws.
 /// @throws what f throws; else the exception of the first of its tasks, in the order in which they were made.
 template <class F>
 void finish(F&& f) {
-  detail::places::finish_frame frame;
-  std::forward<F>(f)();
-  frame.wait();
+  detail::places::finish_frame().run(std::forward<F>(f));
 }
 
 namespace detail_spmd {
@@ -121,7 +121,9 @@ void forasync(Index first, Index last, F&& f) {
 }
 
 /// Makes a task of this place that begins when all of these futures are ready, with a value or an error.
-/// Futures that another place makes ready are for finish_spmd: a finish that waits for them holds a worker.
+/// Futures that another place makes ready are for finish_spmd: a finish that waits for them holds a worker. So are those of what
+/// was submitted, and of its continuations: workers run these when they have nothing else to do, and one that waits in a finish
+/// runs the tasks of that alone. Where all workers do (async_any and async_at wait in one of their own), nobody is left.
 /// @throws as async.
 template <class F, class... Ts>
 void async_await(F&& f, const future<Ts>&... futures) {
@@ -183,10 +185,15 @@ namespace detail_copy {
 
 /// Copies values from one place to another, either of which may be this one. The values must not change, nor those that
 /// are written be looked at, before the future is ready; a source at this place may change at once.
-/// @throws std::logic_error outside of finish_spmd; std::out_of_range for a place that there is not; std::bad_alloc.
+/// @throws std::logic_error outside of finish_spmd; std::out_of_range for a place that there is not; std::length_error for more
+///         values than a message, or memory, may have; std::bad_alloc.
 template <class T, class U>
   requires std::is_trivially_copyable_v<T> && std::is_same_v<std::remove_const_t<U>, T>
 future<> async_copy(global_ptr<T> to, global_ptr<U> from, std::size_t values) {
+  if (values > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
+    throw std::length_error("filch: async_copy of '" + std::to_string(values) +
+                            "' values, which no memory has; values, not bytes, are counted, from 0");
+  }
   return detail_copy::copy({to.place, reinterpret_cast<std::byte*>(to.address)},
                            {from.place, reinterpret_cast<const std::byte*>(from.address)}, values * sizeof(T));
 }
@@ -202,13 +209,14 @@ FILCH_API void reduce(std::vector<std::byte>& value,
 /// @throws std::logic_error when it is called elsewhere, or another place does something else; place_failed at all places,
 /// if `combine` has thrown at one of them, or their values differ in size.
 template <class T, class Combine>
-  requires std::is_trivially_copyable_v<T>
+  requires std::is_trivially_copyable_v<T> && std::move_constructible<T>
 [[nodiscard]] T all_reduce(const T& value, Combine combine) {
   std::vector<std::byte> bytes(sizeof(T));
   std::memcpy(bytes.data(), &value, sizeof(T));
-  // On the heap: they may be large, and the bytes lie anywhere.
-  const auto of = [](std::span<const std::byte> from) {
-    auto t = std::make_unique_for_overwrite<T>();
+  // On the heap: they may be large, and the bytes lie anywhere. Not made: a copy of its bytes is a T.
+  const auto end = [](T* t) { std::allocator<T>().deallocate(t, 1); };
+  const auto of = [end](std::span<const std::byte> from) {
+    std::unique_ptr<T, decltype(end)> t(std::allocator<T>().allocate(1), end);
     std::memcpy(static_cast<void*>(t.get()), from.data(), sizeof(T));
     return t;
   };

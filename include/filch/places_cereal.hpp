@@ -1,6 +1,8 @@
 // Closures that cereal can write and read may travel to other places: function objects with serialize(Archive&), or with
 // save and load, which can be default-constructed. Needs cereal 1.3 (https://uscilab.github.io/cereal), header files only.
 //
+//     #include <cereal/types/vector.hpp>  // cereal's, for each type of containers
+//
 //     struct sum_up {
 //       std::vector<double> values;
 //       template <class Archive>
@@ -11,7 +13,8 @@
 //
 // What is trivially copyable and at most 480 bytes travels as its bytes, whatever it has. A closure_codec of the program's
 // own is used before this one. A closure that cannot be written or read throws what cereal throws: async_at at the caller,
-// the rest as the error of the place that reads.
+// the rest as the error of the place that reads; a closure of async_any that cannot be written is run where it was made. Codecs may be
+// called by a thread that is no worker: they call nothing of places.
 #pragma once
 
 #include <concepts>

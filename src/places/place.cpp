@@ -480,9 +480,7 @@ void place::send_body(worker& by, int to, task_record& r) {
 
 void place::run_body(worker& by, task_record& r) noexcept {
   try {
-    finish_frame frame;
-    r.type.load()->run(r);
-    frame.wait();
+    finish_frame().run([&] { r.type.load()->run(r); });
   } catch (...) {
     record_error();
   }

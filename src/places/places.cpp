@@ -84,6 +84,13 @@ inside::~inside() {
 
 finish_frame::finish_frame() : scope_{&tasks_, nullptr}, here_(scope_of_place(scope_)) {}
 
+void finish_frame::wait_for_all() noexcept {
+  try {
+    tasks_.wait();
+  } catch (...) {  // what left the body is the finish's
+  }
+}
+
 void count_made(place& at) noexcept { at.count_made(this_worker_of_place()); }
 void count_ended(place& at) noexcept { at.count_ended(this_worker_of_place()); }
 void record_error(place& at) noexcept { at.record_error(); }

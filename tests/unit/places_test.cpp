@@ -202,6 +202,36 @@ TEST_P(everywhere, finishes_wait_for_what_groups_make) {
   EXPECT_EQ(missing, 0);
 }
 
+// Else who waits for what a task was to do would wait for ever.
+TEST_P(everywhere, finishes_whose_body_throws_run_all_their_tasks) {
+  for (const int workers : {1, 2}) {
+    set_up how = GetParam();
+    how.workers = workers;
+    run_places(how, [] {
+      for (int round = 0; round != 20; ++round) {
+        promise<int> given;
+        std::atomic<int> got{0};
+        phaser steps(2);
+        std::atomic<int> phases{0};
+        EXPECT_THROW(places::finish([&] {
+                       places::async_await([&got, f = given.get_future()] { got = f.get(); }, given.get_future());
+                       for (int i = 0; i != 2; ++i) {
+                         places::async_phased(steps, [&](std::size_t phase) {
+                           ++phases;
+                           return phase < 3;
+                         });
+                       }
+                       places::async([&] { given.put(7); });
+                       throw std::runtime_error("on purpose");
+                     }),
+                     std::runtime_error);
+        EXPECT_EQ(got, 7);
+        EXPECT_EQ(phases, 8);
+      }
+    });
+  }
+}
+
 TEST_P(everywhere, futures_release_tasks) {
   std::vector<int> seen(static_cast<std::size_t>(GetParam().places), 0);
   run_places(GetParam(), [&] {

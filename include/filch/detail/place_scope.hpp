@@ -91,9 +91,22 @@ decltype(auto) add_to(scope& of, F&& f, Add add) {
 class FILCH_API finish_frame {
  public:
   finish_frame();
-  void wait() { tasks_.wait(); }
+  /// Once. Calls f, and waits for the tasks made in it, whether or not it throws: a group that ends by an exception would leave
+  /// out those that have not begun, and others may wait for what they were to do.
+  template <class F>
+  void run(F&& f) {
+    try {
+      std::forward<F>(f)();
+    } catch (...) {
+      wait_for_all();
+      throw;
+    }
+    tasks_.wait();
+  }
 
  private:
+  void wait_for_all() noexcept;
+
   task_group tasks_;
   scope scope_;
   inside here_;

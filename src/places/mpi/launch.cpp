@@ -129,11 +129,13 @@ void session::check_places(const launch& by) {
            ", or build it with the launcher's (cmake -DMPI_EXECUTABLE_SUFFIX=.openmpi or .mpich)");
   }
   if (thread_level_ < MPI_THREAD_SERIALIZED) {
-    refuse(place_ != 0
-               ? ""
-               : "filch: " + library() +
-                     " does not let more than one thread communicate (MPI_THREAD_SERIALIZED), which filch needs; "
-                     "build MPI with threads, and initialise it with that level or leave it to filch");
+    const std::string why =
+        was_started_ ? "the program has begun MPI for fewer threads than filch needs; begin it by MPI_Init_thread with "
+                       "MPI_THREAD_SERIALIZED or more, or leave that to filch"
+                     : library() +
+                           " does not let more than one thread communicate (MPI_THREAD_SERIALIZED), which filch needs; "
+                           "build MPI with threads";
+    refuse(place_ != 0 ? "" : "filch: " + why);
   }
 }
 

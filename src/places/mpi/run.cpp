@@ -40,6 +40,18 @@ int run_launched(const launch& by, int argc, char** argv, const options& how,
   }
 }
 
+/// Has the program begun MPI, for fewer threads than places need, as the only process? Then there is nobody to communicate with.
+bool is_begun_alone(const launch& by) {
+  int begun = 0;
+  MPI_Initialized(&begun);
+  if (begun == 0 || by.places != 1) return false;
+  int level = 0;
+  int processes = 0;
+  MPI_Query_thread(&level);
+  MPI_Comm_size(MPI_COMM_WORLD, &processes);
+  return processes == 1 && level < MPI_THREAD_SERIALIZED;
+}
+
 }  // namespace
 
 int run(int argc, char** argv, const options& how, const std::function<int(int, char**)>& main) {
@@ -48,7 +60,7 @@ int run(int argc, char** argv, const options& how, const std::function<int(int, 
   if (is_over != 0)
     throw std::logic_error("filch: places::run after MPI has ended, which cannot start twice; call it once");
   const auto by = find_launch();
-  if (by) return run_launched(*by, argc, argv, how, main);
+  if (by && !is_begun_alone(*by)) return run_launched(*by, argc, argv, how, main);
   return run_alone(how, [&] { return main(argc, argv); });
 }
 
