@@ -291,14 +291,28 @@ consteval void require_copies() {
       "type can only be moved; combine items instead, as in parallel_reduce(first, last, init, value, combine)");
 }
 
-/// Any splittable range: the tree is that of its halves.
-template <class T, class Range, class Body, class Combine>
-T reduce_halves(Range range, const T& identity, const Body& body, const Combine& combine) {
-  if (!range.is_divisible()) return static_cast<T>(body(static_cast<const Range&>(range), T(identity)));
+/// Any splittable range: the tree is that of its halves. make(part) makes the value of an undivided one, of type V.
+template <class V, class Range, class Make, class Combine>
+V reduce_halves(Range range, const Make& make, const Combine& combine) {
+  if (!range.is_divisible()) return make(static_cast<const Range&>(range));
   Range second(range, split{});
-  auto [a, b] = filch::fork_join([&]() -> T { return reduce_halves<T>(std::move(range), identity, body, combine); },
-                                 [&]() -> T { return reduce_halves<T>(std::move(second), identity, body, combine); });
-  return value_combiner<T, Combine>{combine}(std::move(a), std::move(b));
+  auto [a, b] = filch::fork_join([&]() -> V { return reduce_halves<V>(std::move(range), make, combine); },
+                                 [&]() -> V { return reduce_halves<V>(std::move(second), make, combine); });
+  return combine(std::move(a), std::move(b));
+}
+
+template <class T, class Range, class Body, class Combine>
+T reduce_any(const Range& range, const T& identity, const Body& body, const Combine& combine) {
+  const value_combiner<T, Combine> both{combine};
+  const auto make = [&](const Range& part) -> T { return static_cast<T>(body(part, T(identity))); };
+  if constexpr (sizeof(T) <= most_on_stack) {
+    return reduce_halves<T>(range, make, both);
+  } else {
+    using box = std::unique_ptr<T>;
+    return std::move(*reduce_halves<box>(
+        range, [&](const Range& part) { return std::make_unique<T>(make(part)); },
+        [&](box a, box b) { return std::make_unique<T>(both(std::move(*a), std::move(*b))); }));
+  }
 }
 
 }  // namespace detail
@@ -325,7 +339,7 @@ T parallel_reduce(const Range& range, const T& identity, const Body& body, const
   if constexpr (detail::shaped_range<Range>) {
     return detail::reduce_parts<T>(detail::shape_of(range), detail::grain_of(range), identity, body, combine, nullptr);
   } else {
-    return detail::reduce_halves<T>(range, identity, body, combine);
+    return detail::reduce_any<T>(range, identity, body, combine);
   }
 }
 /// The same with hints of how much work the iterations do; as for parallel_for.
@@ -352,6 +366,12 @@ template <class First, class Last, class T, class Value = std::identity, class C
   return detail::with_shape(std::move(first), std::move(last), [&](const auto& shape) -> T {
     return detail::reduce_items<T>(shape, std::move(init), value, combine, grain, nullptr);
   });
+}
+template <class First, class Last, class T, class... Rest>
+  requires detail::other_bounds<First, Last>
+T parallel_reduce(First /*first*/, Last /*last*/, T init, const Rest&... /*rest*/) {
+  detail::require_loop_bounds<First, Last>();
+  return init;
 }
 /// The same with hints of how much work the iterations do; as for parallel_for.
 template <class First, class Last, class T, class Value = std::identity, class Combine = std::plus<>>

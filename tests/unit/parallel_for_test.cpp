@@ -1055,6 +1055,42 @@ TEST(parallel_for, throws_what_the_lowest_of_several_throws) {
   });
 }
 
+/// Of an array, without a difference: whoever asks for it gets an exception.
+struct distance_fails {
+  using iterator_concept = std::random_access_iterator_tag;
+  using value_type = int;
+  using difference_type = std::ptrdiff_t;
+  int* at = nullptr;
+
+  int& operator*() const { return *at; }
+  int& operator[](std::ptrdiff_t i) const { return at[i]; }
+  distance_fails& operator++() { return *this += 1; }
+  distance_fails operator++(int) { return {at++}; }
+  distance_fails& operator--() { return *this += -1; }
+  distance_fails operator--(int) { return {at--}; }
+  distance_fails& operator+=(std::ptrdiff_t i) { return at += i, *this; }
+  distance_fails& operator-=(std::ptrdiff_t i) { return at -= i, *this; }
+  friend distance_fails operator+(distance_fails a, std::ptrdiff_t i) { return {a.at + i}; }
+  friend distance_fails operator+(std::ptrdiff_t i, distance_fails a) { return {a.at + i}; }
+  friend distance_fails operator-(distance_fails a, std::ptrdiff_t i) { return {a.at - i}; }
+  friend std::ptrdiff_t operator-(distance_fails /*a*/, distance_fails /*b*/) { throw std::range_error("distance"); }
+  friend auto operator<=>(distance_fails, distance_fails) = default;
+};
+
+TEST(parallel_for, throws_what_iterators_throw) {
+  std::array<int, 10> items{};
+  const distance_fails first{items.data()};
+  const distance_fails last{items.data() + items.size()};
+  scheduler s(2);
+  s.run([&] {
+    EXPECT_THROW(parallel_for(first, last, [](int /*item*/) {}), std::range_error);
+    EXPECT_THROW(parallel_for(blocked_range<distance_fails>(first, last), [](const auto& /*part*/) {}),
+                 std::range_error);
+    const auto sum = [](const auto& /*part*/, int before) { return before; };
+    EXPECT_THROW(parallel_reduce(blocked_range<distance_fails>(first, last), 0, sum, std::plus<>()), std::range_error);
+  });
+}
+
 TEST(parallel_for, throws_when_every_iteration_throws) {
   in_every_way([](scheduler& s, const named_way& way) {
     const std::size_t thrown = thrown_by<tracked>([&] {

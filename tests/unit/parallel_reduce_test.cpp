@@ -570,6 +570,25 @@ TEST(parallel_reduce, covers_any_other_range) {
   });
 }
 
+// As those of a blocked_range, they lie on the heap: on the stack the values of all halves that are open would overflow it.
+TEST(parallel_reduce, covers_any_other_range_with_values_that_are_large) {
+  using block = std::array<std::size_t, std::size_t{1} << 17>;
+  const auto zero = std::make_unique<block>();
+  const auto add = [](const block& to, std::size_t what) {
+    block sum = to;
+    sum.back() += what;
+    return sum;
+  };
+  scheduler s(2);
+  const auto sum = std::make_unique<block>(s.run([&] {
+    return parallel_reduce(
+        uneven_range(0, 200, 2), *zero,
+        [&](const uneven_range& part, const block& before) { return add(before, part.size()); },
+        [&](const block& a, const block& b) { return add(a, b.back()); });
+  }));
+  EXPECT_EQ(sum->back(), 200U);
+}
+
 TEST(parallel_reduce, runs_ranges_far_beyond_32_bits) {
   in_every_scheduler([](scheduler& s) {
     constexpr std::uint64_t n = (std::uint64_t{1} << 40) + 5;

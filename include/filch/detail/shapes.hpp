@@ -148,9 +148,9 @@ template <class Value>
 class range_shape {
  public:
   using range = blocked_range<Value>;
-  explicit range_shape(const range& r) : range_(r) {}
+  explicit range_shape(const range& r) : range_(r), size_(r.size()) {}
 
-  [[nodiscard]] std::uint64_t size() const noexcept { return range_.size(); }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   static constexpr const char* items = "iterations";
   [[nodiscard]] std::uint64_t outermost() const noexcept { return size(); }
   [[nodiscard]] std::uint64_t inside() const noexcept { return 1; }
@@ -162,6 +162,7 @@ class range_shape {
 
  private:
   range range_;
+  std::uint64_t size_;  // what iterators do may throw
 };
 
 /// Columns in bands of equal width, as many as make enough numbers of `rows` rows. A power of two where the columns allow
@@ -275,12 +276,27 @@ class cuboid_shape {
   bool empty_;
 };
 
+/// Not the integers of more bits that some compilers have: iterations are counted in 64.
 template <class T>
-concept loop_number = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
+concept loop_number =
+    std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool> && sizeof(T) <= sizeof(std::uint64_t);
 
 template <class First, class Last>
 concept loop_bounds =
     (loop_number<First> && loop_number<Last>) || (std::input_iterator<First> && std::sentinel_for<Last, First>);
+
+/// Numbers that count no iterations.
+template <class First, class Last>
+concept other_bounds = !loop_bounds<First, Last> && (std::is_arithmetic_v<First> || std::is_enum_v<First>) &&
+                       (std::is_arithmetic_v<Last> || std::is_enum_v<Last>);
+
+template <class First, class Last>
+consteval void require_loop_bounds() {
+  static_assert(
+      loop_bounds<First, Last>,
+      "filch: the bounds of a loop are two integers of at most 64 bits, and no bool, or an iterator and its end; "
+      "for other numbers count in integers, and compute the number in the body, as in 'x = x0 + i * dx'");
+}
 
 /// Anything that a range-based for loop takes and that is no range of filch's: containers, arrays, views.
 template <class Range>
