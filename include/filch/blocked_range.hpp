@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace filch {
@@ -28,6 +29,9 @@ concept splittable_range = std::copy_constructible<R> && std::constructible_from
 /// allow for i to wrap around on its way to `i != part.end()` does not vectorise it.
 template <class Value>
 class blocked_range {
+  static_assert(!std::integral<Value> || sizeof(Value) <= sizeof(std::uint64_t),
+                "filch: a blocked_range has integers of at most 64 bits: its iterations are counted in so many");
+
  public:
   using const_iterator = Value;
   using size_type = std::size_t;

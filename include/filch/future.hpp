@@ -288,6 +288,12 @@ class continuation final : public task_future<T>, private future_waiter {
 
 struct future_access;
 
+template <class T>
+struct future_of_value {
+  static_assert(!std::is_void_v<T>,
+                "filch: a future of nothing is a future<>, and its promise a promise<>; void is no value");
+};
+
 }  // namespace detail
 
 template <class T>
@@ -295,7 +301,7 @@ class promise;
 
 /// A value that is there later. Copies refer to the same value. Any thread may call anything.
 template <class T = unit>
-class future {
+class future : detail::future_of_value<T> {
  public:
   /// Of no value: there is nothing to do with it but to assign another one, or to ask valid().
   future() noexcept = default;
@@ -361,7 +367,7 @@ class future {
 
 /// Whoever gives a future its value, once. One thread at a time.
 template <class T = unit>
-class promise {
+class promise : detail::future_of_value<T> {
  public:
   promise() : state_(std::make_shared<detail::future_state<T>>()) {}
   promise(promise&& from) noexcept = default;

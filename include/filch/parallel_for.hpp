@@ -109,6 +109,12 @@ void parallel_for(First first, Last last, Body&& body, splitting how = {}) {
   detail::run_interval(first, last, body, how, nullptr);
 }
 
+template <class First, class Last, class... Rest>
+  requires detail::other_bounds<First, Last>
+void parallel_for(First /*first*/, Last /*last*/, Rest&&... /*rest*/) {
+  detail::require_loop_bounds<First, Last>();
+}
+
 /// The same in chunks of at least `grain` iterations; 0: as many as take about a microsecond.
 template <class First, class Last, class Body>
   requires detail::loop_bounds<First, Last>

@@ -76,9 +76,17 @@ struct range_block {
 template <class Shape, class Body>
 auto block_of(const Shape& shape, Body& body) {
   if constexpr (requires { typename Shape::item_type; }) {
+    static_assert(
+        std::is_invocable_v<Body&, typename Shape::item_type>,
+        "filch: the body of a loop is called with one item: an integer from first to last - 1, or what an iterator "
+        "leads to; it cannot be called so");
     using block = item_block<Shape, Body>;
     return block{shape, typename block::held_type(body)};
   } else {
+    static_assert(
+        std::is_invocable_v<Body&, const typename Shape::range&>,
+        "filch: the body of a loop over a range is called with parts of it, as 'const auto& part', and goes through "
+        "each itself; it cannot be called so");
     using block = range_block<Shape, Body>;
     return block{shape, typename block::held_type(body)};
   }

@@ -168,14 +168,18 @@ class element_scan {
 /// A scan of parts of a range: part(i) is the i-th of them, of `count`. @return the sum of all.
 template <class T, class Part, class Body, class Combine>
 T scan_parts(std::uint64_t count, const Part& part, const T& identity, const Body& body, const Combine& combine) {
-  if (count == 1) return body(part(0), T(identity), true);
+  const auto of_part = [&](std::uint64_t i, T before, bool is_final) -> T {
+    const auto of = part(i);
+    return body(of, std::move(before), is_final);
+  };
+  if (count == 1) return of_part(0, T(identity), true);
   block_sums<T> sums(count - 1);
   filch::parallel_for(std::uint64_t{0}, count - 1,
-                      [&](std::uint64_t i) { sums.set(i, body(part(i), T(identity), i == 0)); });
+                      [&](std::uint64_t i) { sums.set(i, of_part(i, T(identity), i == 0)); });
   sums.add_up(combine);
   std::optional<T> total;
   filch::parallel_for(std::uint64_t{1}, count, [&](std::uint64_t i) {
-    T sum = body(part(i), sums.take_before(i), true);
+    T sum = of_part(i, sums.take_before(i), true);
     if (i + 1 == count) total.emplace(std::move(sum));
   });
   return *std::move(total);
