@@ -1,6 +1,7 @@
 // What places send each other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -49,6 +50,9 @@ inline void check_length(std::size_t bytes) {
                           std::to_string(most_contents) + "; send them in parts");
 }
 
+/// Room for what a network appends: else that would move all bytes of a large message, to twice as much memory.
+inline constexpr std::size_t of_network = 64;
+
 /// Appends values to a message. All places run the same program on the same kind of machine: bytes are copied.
 class message_writer {
  public:
@@ -60,9 +64,9 @@ class message_writer {
     return add_bytes(std::as_bytes(std::span(&value, 1)));
   }
   message_writer& add_bytes(std::span<const std::byte> bytes) {
-    const std::size_t before = to_.size();
-    to_.resize(before + bytes.size());
-    if (!bytes.empty()) std::memcpy(to_.data() + before, bytes.data(), bytes.size());
+    const std::size_t needed = to_.size() + bytes.size();
+    if (needed > to_.capacity()) to_.reserve(std::max(needed + of_network, 2 * to_.capacity()));
+    to_.insert(to_.end(), bytes.begin(), bytes.end());
     return *this;
   }
 

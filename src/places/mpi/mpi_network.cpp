@@ -49,6 +49,7 @@ mpi_network::~mpi_network() = default;
 std::vector<std::byte> mpi_network::packed(int to, message&& m) {
   assert(m.contents.size() <= std::numeric_limits<int>::max() - sizeof(envelope));  // see check_length()
   ++sent_[static_cast<std::size_t>(to)];
+  static_assert(sizeof(envelope) <= of_network);
   const envelope last{.kind = m.kind, .channel = m.channel, .finish = m.finish};
   message_writer(m).add(last);
   return std::move(m.contents);
