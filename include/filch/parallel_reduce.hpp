@@ -267,8 +267,8 @@ T reduce_parts(const Shape& shape, std::uint64_t grain, const T& identity, const
 
 /// Single items.
 template <class T, class Shape, class Value, class Combine>
-[[gnu::always_inline]] inline T reduce_items(const Shape& shape, T&& init, const Value& value, const Combine& combine,
-                                             std::size_t grain, const weight_sums* hints) {
+[[gnu::always_inline]] inline T reduce_items(const Shape& shape, std::type_identity_t<T>&& init, const Value& value,
+                                             const Combine& combine, std::size_t grain, const weight_sums* hints) {
   static_assert(
       std::invocable<const Value&, typename Shape::item_type>,
       "filch: parallel_reduce(items, init, value, combine): 'value' is called with one item, by several threads "
