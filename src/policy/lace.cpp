@@ -21,12 +21,13 @@ constexpr std::int64_t late_ns = 50'000;
 /// An owner that looks later than that after it was asked is in a loop with long chunks.
 constexpr std::int64_t slow_ns = 4'000;
 
-/// Of the tasks on offer a thief takes no more at a time than would leave so many thefts for each worker; but always as many as
-/// are worth a theft. Else who is left with the last thousand tasks of nothing is held up by thieves, one for each task.
+/// Of the tasks on offer a thief takes no more at a time than would leave so many thefts for each worker; or as many as are worth a
+/// theft, but no more than its share: else who is left with the last thousand tasks of nothing is held up by thieves, one for each
+/// task. And the next may be long, and what a thief has taken others find no more.
 constexpr std::uint32_t thefts_per_worker = 4;
 
 /// While one thief takes a task of a victim, the others wait for the victim's line. So what it takes at a time, if it is
-/// several tasks, takes about so long for each worker.
+/// several tasks, takes about so long for each worker. About what a theft takes, too.
 std::uint64_t ticks_per_worker() noexcept { return platform::ticks_of_some_us() / 2; }
 
 /// Before any time that is compared with it.
@@ -216,7 +217,8 @@ steal_result lace::take_task(worker& thief, worker& victim, const lineage* only)
   } else if (takes_ == theft::some) {
     const std::uint64_t workers = victim.common.team.size();
     const std::uint64_t worth = ticks_per_worker() / std::max<std::uint64_t>(shared_part_of(thief).task_ticks, 1);
-    const std::uint64_t most = std::max<std::uint64_t>(seen.shared() / (thefts_per_worker * workers), worth);
+    const std::uint64_t most =
+        std::clamp<std::uint64_t>(worth, seen.shared() / (thefts_per_worker * workers), seen.shared() / workers);
     const auto wanted =
         static_cast<index>(std::clamp<std::uint64_t>(std::min(workers * worth, most), 1, seen.shared()));
     count = platform::taken_at_once(wanted, seen.shared());

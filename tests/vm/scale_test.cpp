@@ -79,6 +79,26 @@ TEST(scale, short_tasks_are_taken_several_at_a_time) {
   EXPECT_GT(gain, 2);
 }
 
+// What tasks have taken so far says nothing of the next group's: a thief that took several long ones would keep them from others,
+// who find nothing.
+TEST(scale, long_tasks_after_short_ones_are_shared) {
+  constexpr int workers = 16;
+  constexpr double long_s = 1e-3;
+  for (const int rounds : {1, 2, 4}) {
+    const double seconds = seconds_on(workers, [&] {
+      const auto group_of = [](int tasks, double each_s) {
+        task_group group;
+        for (int i = 0; i < tasks; ++i) group.run([=] { work_for(each_s); });
+        group.wait();
+      };
+      for (int i = 0; i < 20; ++i) group_of(2'000, 5e-8);
+      return seconds_of([&] { group_of(rounds * workers, long_s); });
+    });
+    report("rounds_" + std::to_string(rounds), seconds / long_s);
+    EXPECT_LT(seconds / long_s, rounds + 1.5);
+  }
+}
+
 // Two iterations for each worker. One that has run its own, and waits for those that it gave away, takes others of the loop
 // that nobody has begun; else there would be three rounds.
 TEST(scale, waiters_of_a_loop_take_any_part_of_it) {
