@@ -365,14 +365,25 @@ int end_as(std::string_view how) {
   return 0;
 }
 
+/// MPI is the program's, and for one thread.
+int begin_for_one_thread(int argc, char** argv) {
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &level);
+  const int result =
+      filch::places::run(argc, argv, {}, [](int, char**) { std::printf("%d places\n", filch::places::count()); });
+  MPI_Finalize();
+  return result;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (what == "check") return check(argc, argv);
   if (what == "workers") return say_workers(argc, argv);
+  if (what == "begun") return begin_for_one_thread(argc, argv);
   if (what != "end" || argc < 3) {
-    std::fprintf(stderr, "usage: %s check | workers | end HOW\n", argv[0]);
+    std::fprintf(stderr, "usage: %s check | workers | begun | end HOW\n", argv[0]);
     return 2;
   }
   const char* rank = std::getenv("PMI_RANK");

@@ -155,6 +155,10 @@ def alone(mpirun, program):
         job = Job(mpirun, "-n", str(places), program, "end", "returns")
         expect(job.status == 0, "the exit status is 0", job)
         expect(job.out == f"{places} places, MPI is running\n{FINAL_LINE}\n", "all places are there", job)
+    for launcher in [], [mpirun, "-n", "1"]:
+        job = Job(*launcher, program, "begun")
+        expect(job.status == 0 and job.out == "1 places\n", "one place needs no threads of MPI's", job)
+    Job(mpirun, "-n", str(PLACES), program, "begun").expect_refused("MPI_Init_thread", "MPI_THREAD_SERIALIZED")
 
 
 def wrong_launcher(mpirun, program):

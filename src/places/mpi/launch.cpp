@@ -96,7 +96,7 @@ session::session(const launch& by, int& argc, char**& argv) {
 
 session::~session() {
   MPI_Comm_free(&communicator_);
-  finalize();
+  if (!was_started_) MPI_Finalize();
 }
 
 void session::start(int& argc, char**& argv) {
@@ -116,17 +116,13 @@ void session::start(int& argc, char**& argv) {
 
 void session::check_places(const launch& by) {
   if (by.places != 0 && by.places != places_) {
-    if (by.place != 0) {
-      // Place 0 of the launcher says why. Launchers end all when one ends, so the others are not to be first.
-      std::this_thread::sleep_for(time_for_the_line);
-      refuse("");
-    }
     const std::string name = library();
     std::string remedy = by.by == "srun" ? "use another srun --mpi=... (srun --mpi=list says which there are)"
                                          : "use the mpirun of the MPI that the program was built with";
-    refuse("filch: " + by.by + " has started " + std::to_string(by.places) + " places (" + by.variable +
-           "), but this program was built with " + name + ", which sees " + std::to_string(places_) + "; " + remedy +
-           ", or build it with the launcher's (cmake -DMPI_EXECUTABLE_SUFFIX=.openmpi or .mpich)");
+    refuse_at(by.place, "filch: " + by.by + " has started " + std::to_string(by.places) + " places (" + by.variable +
+                            "), but this program was built with " + name + ", which sees " + std::to_string(places_) +
+                            "; " + remedy +
+                            ", or build it with the launcher's (cmake -DMPI_EXECUTABLE_SUFFIX=.openmpi or .mpich)");
   }
   if (thread_level_ < MPI_THREAD_SERIALIZED) {
     const std::string why =
@@ -135,7 +131,7 @@ void session::check_places(const launch& by) {
                      : library() +
                            " does not let more than one thread communicate (MPI_THREAD_SERIALIZED), which filch needs; "
                            "build MPI with threads";
-    refuse(place_ != 0 ? "" : "filch: " + why);
+    refuse_at(place_, "filch: " + why);
   }
 }
 
@@ -210,13 +206,15 @@ void session::refuse_together(const std::string& line) {
   refuse("");
 }
 
-void session::finalize() {
-  if (!was_started_) MPI_Finalize();
+void session::refuse_at(int place, const std::string& line) {
+  if (place == 0) refuse(line);
+  std::this_thread::sleep_for(time_for_the_line);
+  refuse("");
 }
 
 void session::refuse(const std::string& line) {
   if (!line.empty()) say(line);
-  finalize();
+  MPI_Finalize();  // also the program's: to a launcher, who exits without has crashed
   std::exit(2);
 }
 

@@ -41,9 +41,11 @@ class session {
   /// each other's messages.
   void compare_policies(const std::string& own);
 
-  /// Ends MPI, if this has started it, and the program, with status 2. All places do, or those that MPI does not know of
+  /// Ends MPI and the program, with status 2. All places do, or those that MPI does not know of
   /// each other. A line that is not empty is said first.
   [[noreturn]] void refuse(const std::string& line);
+  /// All places do: place 0 says why. Launchers end all when one ends, so the others are not to be first.
+  [[noreturn]] void refuse_at(int place, const std::string& line);
 
  private:
   void start(int& argc, char**& argv);
@@ -53,7 +55,6 @@ class session {
   /// Collective: what place 0 has for `own`. @return the lowest place that has something else; places_: none has.
   int compare_with_first(const std::string& own, std::string& first);
   void compare_modules();
-  void finalize();
 
   bool was_started_ = false;  ///< by the program, before
   int thread_level_ = 0;

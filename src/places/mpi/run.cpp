@@ -41,10 +41,11 @@ int run_launched(const launch& by, int argc, char** argv, const options& how,
 }
 
 /// Has the program begun MPI, for fewer threads than places need, as the only process? Then there is nobody to communicate with.
+/// MPI that is begun without a launcher sets the variables of one itself.
 bool is_begun_alone(const launch& by) {
   int begun = 0;
   MPI_Initialized(&begun);
-  if (begun == 0 || by.places != 1) return false;
+  if (begun == 0 || by.places > 1 || by.place != 0) return false;
   int level = 0;
   int processes = 0;
   MPI_Query_thread(&level);
