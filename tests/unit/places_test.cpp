@@ -339,6 +339,17 @@ TEST_P(everywhere, a_combine_that_throws_fails_at_all_places) {
 }
 
 // Whoever looks at the network combines them.
+TEST_P(everywhere, values_need_no_default) {
+  struct number {
+    int is;
+    explicit number(int i) : is(i) {}
+  };
+  run_places(GetParam(), [&] {
+    const auto add = [](number a, number b) { return number(a.is + b.is); };
+    EXPECT_EQ(places::all_reduce(number(2), add).is, 2 * places::count());
+  });
+}
+
 TEST_P(everywhere, values_may_be_large) {
   using values = std::array<double, 60'000>;
   run_places(GetParam(), [&] {
@@ -554,6 +565,20 @@ TEST_P(everywhere, copies_that_are_too_long_are_refused_by_the_caller) {
       for (const auto& [to, from] : {std::pair(other, places::here()), std::pair(places::here(), other)}) {
         EXPECT_THROW(static_cast<void>(places::async_copy(places::global_ptr<char>{to, nullptr},
                                                           places::global_ptr<const char>{from, nullptr}, too_long)),
+                     std::length_error);
+      }
+    });
+  });
+}
+
+// More bytes than a number has would be few, or none.
+TEST_P(everywhere, copies_of_more_than_any_memory_are_refused) {
+  run_places(GetParam(), [&] {
+    places::finish_spmd([&] {
+      int here = 0;
+      for (const int other : {places::here(), (places::here() + 1) % places::count()}) {
+        EXPECT_THROW(static_cast<void>(places::async_copy(places::global_ptr<int>{other, &here},
+                                                          places::make_global(&here), std::size_t{1} << 62U)),
                      std::length_error);
       }
     });
