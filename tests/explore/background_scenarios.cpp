@@ -360,10 +360,11 @@ void explore_wait_for_blocked(const options& chosen, std::size_t waiters, std::s
   ran.check_all();
 }
 
-/// The newest task of a group waits for the oldest, which its worker has shown to nobody. The one between is run by either.
-void explore_blocked_row(const options& chosen) {
+/// The oldest task of a group opens something, and its worker has shown it to nobody; what is made above it waits for that.
+void explore_waits_for_oldest(const options& chosen, std::size_t tasks,
+                              const std::function<void(task_group&, const future<>&, account&)>& make_above) {
   scheduler pool(chosen);
-  account ran(3);
+  account ran(tasks);
   pool.run([&] {
     promise<> opened;
     const future<> open = opened.get_future();
@@ -372,38 +373,33 @@ void explore_blocked_row(const options& chosen) {
       ran.ran(0);
       opened.put();
     });
-    group.run([&] { ran.ran(1); });
-    group.run([&] {
-      open.wait();
-      ran.ran(2);
-    });
+    make_above(group, open, ran);
     group.wait();
   });
   ran.check_all();
 }
 
-/// A detached task waits for an older one of its waiter's stack, which that has shown to nobody, and was asked for when nobody
-/// was blocked.
-void explore_blocked_above(const options& chosen) {
-  scheduler pool(chosen);
-  account ran(2);
-  pool.run([&] {
-    promise<> opened;
-    const future<> open = opened.get_future();
-    task_group group;
+/// The newest task of the group waits. The one between is run by either.
+void explore_blocked_row(const options& chosen) {
+  explore_waits_for_oldest(chosen, 3, [](task_group& group, const future<>& open, account& ran) {
+    group.run([&] { ran.ran(1); });
     group.run([&] {
-      ran.ran(0);
-      opened.put();
+      open.wait();
+      ran.ran(2);
     });
+  });
+}
+
+/// A detached task waits, and the group's worker for it. That was asked for its tasks when nobody was blocked.
+void explore_blocked_above(const options& chosen) {
+  explore_waits_for_oldest(chosen, 2, [](task_group& /*group*/, const future<>& open, account& ran) {
     const auto on_heap = std::make_unique<task_group>();
     on_heap->run([&] {
       open.wait();
       ran.ran(1);
     });
     on_heap->wait();
-    group.wait();
   });
-  ran.check_all();
 }
 
 /// A worker blocks again, inside of a task of the thread that was begun in its place, which waits for that then.
