@@ -20,6 +20,7 @@
 
 #include <filch/config.hpp>
 #include <filch/detail/background_task.hpp>
+#include <filch/detail/future_base.hpp>
 #include <filch/platform/memory.hpp>
 #include <filch/unit.hpp>
 
@@ -36,95 +37,8 @@ namespace detail {
   }
 }
 
-class future_base;
-
 /// Returns when it is ready; helps with the task that makes it ready, if there is one.
 FILCH_API void wait_until_ready(future_base& f);
-
-/// Somebody who is told when a future is ready; once, by whoever makes it ready.
-struct future_waiter {
-  future_waiter* next = nullptr;
-  /// Returns those who wait for what has become ready by that, whom the caller tells as well.
-  future_waiter* (*tell)(future_waiter&) noexcept = nullptr;
-  bool may_run = false;  ///< that may take long: it may run, or end, somebody's closure
-};
-
-/// Tells them all, and who follows from each before the next one; but first those that are through with it at once: what a closure
-/// does may wait for them. A loop, so that chains may be as long as they like.
-inline void tell_all(future_waiter* first) noexcept {
-  future_waiter* later = nullptr;
-  for (;;) {
-    for (future_waiter** next_later = &later; first != nullptr;) {
-      future_waiter& told = *std::exchange(first, first->next);  // which may be gone when it has been told
-      if (told.may_run) {
-        told.next = std::exchange(*next_later, &told);
-        next_later = &told.next;
-        continue;
-      }
-      future_waiter* const following = told.tell(told);
-      if (following == nullptr) continue;
-      future_waiter* last = following;
-      while (last->next != nullptr) last = last->next;
-      last->next = std::exchange(first, following);
-    }
-    if (later == nullptr) return;
-    future_waiter& told = *std::exchange(later, later->next);
-    first = told.tell(told);
-  }
-}
-
-/// The futures that one waits for which is ready when all of them are.
-class future_parts {
- public:
-  using visitor = bool (*)(future_base& part, unsigned depth);
-  /// Calls f(part, depth) for each, unless all are ready. Did one of the calls return true? Throws what f throws.
-  virtual bool visit(visitor f, unsigned depth) = 0;
-
- protected:
-  ~future_parts() = default;
-};
-
-/// Ready or not, and who waits.
-class future_base {
- public:
-  /// `maker`: the task that will make it ready. `parts`: those that do so together. Neither: whoever has the promise.
-  explicit future_base(background_task* maker, future_parts* parts = nullptr) noexcept : maker_(maker), parts_(parts) {}
-  future_base(const future_base&) = delete;
-  future_base& operator=(const future_base&) = delete;
-
-  [[nodiscard]] bool is_ready() const noexcept {
-    // [FU1] acquire: the value, from [FU2].
-    return waiters_.load(std::memory_order_acquire) == ready_mark();
-  }
-  [[nodiscard]] background_task* maker() const noexcept { return maker_; }
-  [[nodiscard]] future_parts* parts() const noexcept { return parts_; }
-  /// False: it is ready already, and the waiter will not be told.
-  [[nodiscard]] bool add(future_waiter& w) noexcept {
-    future_waiter* newest = waiters_.load(std::memory_order_acquire);  // [FU1]
-    do {
-      if (newest == ready_mark()) return false;
-      w.next = newest;
-      // [FU3] release: the waiter, for [FU2]. acquire: when it fails, as [FU1].
-    } while (!waiters_.compare_exchange_weak(newest, &w, std::memory_order_release, std::memory_order_acquire));
-    return true;
-  }
-
- protected:
-  ~future_base() = default;
-  /// The caller has the value there, and tells those who are returned.
-  [[nodiscard]] future_waiter* make_ready() noexcept {
-    // [FU2] release: the value. acquire: the waiters, from [FU3].
-    return waiters_.exchange(ready_mark(), std::memory_order_acq_rel);
-  }
-
- private:
-  [[nodiscard]] future_waiter* ready_mark() const noexcept { return const_cast<future_waiter*>(&mark_); }
-
-  platform::atomic<future_waiter*> waiters_{nullptr};
-  future_waiter mark_;
-  background_task* const maker_;
-  future_parts* const parts_;
-};
 
 template <class T>
 class future_state : public future_base {
@@ -169,6 +83,11 @@ class future_state : public future_base {
   void keep_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
 
  private:
+  void end_value() noexcept override {
+    value_.reset();
+    error_ = nullptr;
+  }
+
   std::optional<T> value_;
   std::exception_ptr error_;
 };
@@ -199,7 +118,7 @@ class task_future : public future_state<T>, public background_task {
       : future_state<T>(this), background_task(what, asked) {}
 
  protected:
-  ~task_future() = default;
+  ~task_future() override = default;
 
   /// Calls the closure, keeps what it returns or throws, and ends it. make_ready() has to follow, when nothing else of the
   /// program's is left here: what the closure captured, and what its objects refer to, may go away with who waits.
@@ -242,9 +161,9 @@ template <class T, class From, class Closure>
 class continuation final : public task_future<T>, private future_waiter {
  public:
   template <class F>
-  continuation(std::shared_ptr<future_state<From>> from, F&& f)
+  continuation(future_user<future_state<From>> from, F&& f)
       : task_future<T>([](background_task& t) noexcept { return static_cast<continuation&>(t).run_body(); },
-                       [](const background_task& t) noexcept -> std::shared_ptr<future_base> {
+                       [](const background_task& t) noexcept -> future_user<future_base> {
                          return static_cast<const continuation&>(t).from_;
                        }),
         from_(std::move(from)),
@@ -263,13 +182,13 @@ class continuation final : public task_future<T>, private future_waiter {
     // The scheduler has ended. Who waits for this is told by the caller's loop, however many follow each other.
     this->give_up();
     closure_.reset();
-    from_.reset();
-    const std::shared_ptr<void> last = this->let_go();
+    from_ = {};
+    const future_holder last = this->let_go();
     return this->put_error(logic_error_of(
         "filch: the scheduler that was to run a continuation has ended; keep it until its futures are ready"));
   }
   future_waiter* run_body() noexcept {
-    std::shared_ptr<future_state<From>> from = std::move(from_);
+    future_user<future_state<From>> from = std::move(from_);
     if (std::exception_ptr error = from->error()) {
       closure_.reset();
       this->keep_error(std::move(error));
@@ -278,11 +197,11 @@ class continuation final : public task_future<T>, private future_waiter {
     } else {
       this->fulfil(closure_);
     }
-    from.reset();
+    from = {};
     return this->make_ready();
   }
 
-  std::shared_ptr<future_state<From>> from_;
+  future_user<future_state<From>> from_;
   std::optional<Closure> closure_;
 };
 
@@ -340,8 +259,8 @@ class future : detail::future_of_value<T> {
   auto then(F&& f) const {
     using closure = std::decay_t<F>;
     const auto begin = [&]<class Value>(std::type_identity<Value> /*of*/) {
-      auto made = std::make_shared<detail::continuation<Value, T, closure>>(state_, std::forward<F>(f));
-      detail::hold_background(*made, made);
+      auto made = detail::make_future_state<detail::continuation<Value, T, closure>>(state_, std::forward<F>(f));
+      detail::hold_background(*made, *made);
       made->wait_for_source();
       return future<Value>(std::move(made));
     };
@@ -361,15 +280,15 @@ class future : detail::future_of_value<T> {
   template <class>
   friend class future;
   friend struct detail::future_access;
-  explicit future(std::shared_ptr<detail::future_state<T>> state) noexcept : state_(std::move(state)) {}
-  std::shared_ptr<detail::future_state<T>> state_;
+  explicit future(detail::future_user<detail::future_state<T>> state) noexcept : state_(std::move(state)) {}
+  detail::future_user<detail::future_state<T>> state_;
 };
 
 /// Whoever gives a future its value, once. One thread at a time.
 template <class T = unit>
 class promise : detail::future_of_value<T> {
  public:
-  promise() : state_(std::make_shared<detail::future_state<T>>()) {}
+  promise() : state_(detail::make_future_state<detail::future_state<T>>()) {}
   promise(promise&& from) noexcept = default;
   /// Ends what it promised so far, as the destructor does.
   promise& operator=(promise&& from) noexcept {
@@ -407,18 +326,18 @@ class promise : detail::future_of_value<T> {
     if (state_->is_ready()) throw std::logic_error("filch: put() of a promise that has a value; a promise takes one");
   }
 
-  std::shared_ptr<detail::future_state<T>> state_;
+  detail::future_user<detail::future_state<T>> state_;
 };
 
 namespace detail {
 
 struct future_access {
   template <class T>
-  [[nodiscard]] static const std::shared_ptr<future_state<T>>& state(const future<T>& f) noexcept {
+  [[nodiscard]] static const future_user<future_state<T>>& state(const future<T>& f) noexcept {
     return f.state_;
   }
   template <class T>
-  [[nodiscard]] static future<T> made_of(std::shared_ptr<future_state<T>> state) noexcept {
+  [[nodiscard]] static future<T> made_of(future_user<future_state<T>> state) noexcept {
     return future<T>(std::move(state));
   }
 };
@@ -428,15 +347,14 @@ template <class Futures, class Each>
 class all_ready final : public future_state<Futures>, private future_parts {
  public:
   static future<Futures> make(Futures futures, std::size_t count, Each each) {
-    auto made = std::make_shared<all_ready>(std::move(futures), count, each);
-    made->self_ = made;
+    auto made = make_future_state<all_ready>(std::move(futures), count, each);
+    made->self_ = future_holder(*made);
     std::size_t i = 0;
     each(made->futures_, [&](future_base& f) {
       if (!f.add(made->waiters_[i++])) tell_all(made->one_ready());
     });
-    const std::shared_ptr<all_ready> result = made;
     tell_all(made->one_ready());
-    return future_access::made_of<Futures>(result);
+    return future_access::made_of<Futures>(std::move(made));
   }
   all_ready(Futures futures, std::size_t count, Each each)
       : future_state<Futures>(nullptr, this),
@@ -458,12 +376,12 @@ class all_ready final : public future_state<Futures>, private future_parts {
   future_waiter* one_ready() noexcept {
     // [FU4] acq_rel: what the makers of all values did, for who sees that all are ready; what visitors did.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return nullptr;
-    const std::shared_ptr<all_ready> last = std::move(self_);
+    const future_holder last = std::move(self_);
     return this->put(std::move(futures_));
   }
 
   // As if one of them were not ready, so that nobody moves the futures away meanwhile.
-  bool visit(future_parts::visitor f, unsigned depth) override {
+  bool visit(const future_parts::visitor& f) override {
     std::size_t left = left_.load(std::memory_order_relaxed);
     do {
       if (left == 0) return false;
@@ -474,7 +392,7 @@ class all_ready final : public future_state<Futures>, private future_parts {
       ~visit_end() { tell_all(of.one_ready()); }
     } const here{*this};
     bool any = false;
-    each_(futures_, [&](future_base& part) { any = f(part, depth) || any; });
+    each_(futures_, [&](future_base& part) { any = f(part) || any; });
     return any;
   }
 
@@ -482,7 +400,7 @@ class all_ready final : public future_state<Futures>, private future_parts {
   Futures futures_;
   std::unique_ptr<waiter[]> waiters_;
   platform::atomic<std::size_t> left_;
-  std::shared_ptr<all_ready> self_;
+  future_holder self_;
 };
 
 template <class Futures, class Each>

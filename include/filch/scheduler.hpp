@@ -219,8 +219,8 @@ template <class F, class... Args>
 auto scheduler::submit(F&& f, Args&&... args) -> future<detail::future_value<std::decay_t<F>, std::decay_t<Args>...>> {
   if constexpr (sizeof...(Args) == 0) {
     using value = detail::future_value<std::decay_t<F>>;
-    auto made = std::make_shared<detail::submitted_task<value, std::decay_t<F>>>(std::forward<F>(f));
-    detail::submit_background(*this, *made, made);
+    auto made = detail::make_future_state<detail::submitted_task<value, std::decay_t<F>>>(std::forward<F>(f));
+    detail::submit_background(*this, *made, *made);
     return detail::future_access::made_of<value>(std::move(made));
   } else {
     return submit([call = std::decay_t<F>(std::forward<F>(f)),

@@ -55,17 +55,17 @@ bool background_task::claim() noexcept {
   return state_.compare_exchange_strong(found, state::begun, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
-std::shared_ptr<future_base> background_task::source() noexcept {
+future_user<future_base> background_task::source() noexcept {
   state found = state::held;
   // [BG3] acquire: the task as it was made, or as who asked before has left it. No exploration catches this: who asks has
   // the future from who made the task.
   if (source_ == nullptr ||
       !state_.compare_exchange_strong(found, state::asked, std::memory_order_acquire, std::memory_order_relaxed)) {
-    return nullptr;
+    return {};
   }
-  std::shared_ptr<future_base> found_source = source_(*this);
+  future_user<future_base> found_source = source_(*this);
   // [BG3] release: that it was read, for who ends the hold, after which the runner moves it away. No exploration catches
-  // this: what is read is a pointer of the standard library's, which explorations do not watch.
+  // this: what is read is a pointer, which explorations do not watch.
   state_.store(state::held, std::memory_order_release);
   return found_source;
 }
@@ -106,11 +106,11 @@ std::pair<std::uint32_t, std::uint64_t> background_task::runner() const noexcept
 
 run_result background_task::run_queued(task& t, run_by /*who*/) {
   auto& own = static_cast<background_task&>(t);
-  std::shared_ptr<void> itself = std::move(own.keep_);
   group_rest& home = *own.home;
-  future_waiter* const following = own.claim() ? own.run_claimed() : nullptr;
-  itself.reset();  // before anybody goes on: what a value refers to may go away with them
-  tell_all(following);
+  {
+    const future_holder itself = own.let_go();
+    tell_all(own.claim() ? own.run_claimed() : nullptr);
+  }
   home.home.end(home);
   return run_result::released;
 }
@@ -124,7 +124,7 @@ std::optional<future_waiter*> background_task::release() noexcept {
   return following;
 }
 
-void background::adopt(background_task& t, std::shared_ptr<void> itself) {
+void background::adopt(background_task& t, future_base& made) {
   if (!home_.runs_at_once()) {
     const std::lock_guard lock(mutex_);
     if (tasks_ == nullptr) {
@@ -134,11 +134,11 @@ void background::adopt(background_task& t, std::shared_ptr<void> itself) {
     t.home = tasks_.get();
   }
   t.link_ = link_;
-  t.keep_ = std::move(itself);
+  t.keep_ = future_holder(made);
 }
 
-void background::submit(background_task& t, std::shared_ptr<void> itself) {
-  adopt(t, std::move(itself));
+void background::submit(background_task& t, future_base& made) {
+  adopt(t, made);
   tell_all(queue(t));
 }
 
@@ -148,7 +148,7 @@ future_waiter* background::queue(background_task& t) noexcept {
     home_.injected().push(t);
     return nullptr;
   }
-  const std::shared_ptr<void> last = std::move(t.keep_);
+  const future_holder last = t.let_go();
   if (!t.claim()) return nullptr;
   try {
     // As a worker, since the task may end the scheduler.
@@ -158,12 +158,12 @@ future_waiter* background::queue(background_task& t) noexcept {
   }
 }
 
-void hold_background(background_task& t, std::shared_ptr<void> itself) {
-  scheduler_core::of_caller_or_default().background_tasks().adopt(t, std::move(itself));
+void hold_background(background_task& t, future_base& made) {
+  scheduler_core::of_caller_or_default().background_tasks().adopt(t, made);
 }
 
-void submit_background(scheduler& to, background_task& t, std::shared_ptr<void> itself) {
-  to.core().background_tasks().submit(t, std::move(itself));
+void submit_background(scheduler& to, background_task& t, future_base& made) {
+  to.core().background_tasks().submit(t, made);
 }
 
 }  // namespace filch::detail

@@ -70,9 +70,9 @@ class background {
   explicit background(scheduler_core& home) : home_(home), link_(std::make_shared<background_link>(home)) {}
 
   /// A new task, held, which keeps itself. Throws std::bad_alloc, and std::system_error when there is no thread.
-  void adopt(background_task& t, std::shared_ptr<void> itself);
+  void adopt(background_task& t, future_base& made);
   /// A new task, which keeps itself and may run at once. Throws as adopt().
-  void submit(background_task& t, std::shared_ptr<void> itself);
+  void submit(background_task& t, future_base& made);
   /// An adopted task may run. Returns whom the caller is to tell, if it has run at once.
   [[nodiscard]] future_waiter* queue(background_task& t) noexcept;
   /// A link lasts as long as anybody has it, so no other scheduler at the same address has it.

@@ -166,7 +166,7 @@ bool run_queued(future_base& f, background_task& task) { return task.is_queued()
 /// Runs what the continuation waits for, directly or not, if that may run and nobody has begun it. False: it may not, or
 /// somebody has.
 bool run_source(background_task& of, unsigned depth) {
-  std::shared_ptr<future_base> source;
+  future_user<future_base> source;
   background_task* task = &of;
   for (unsigned i = 0; i < most_sources && task->is_held(); ++i) {
     // The one before lasts until then: its task has given this one.
@@ -181,12 +181,11 @@ bool run_source(background_task& of, unsigned depth) {
 /// The same of a future that waits for several.
 bool run_parts(future_base& of, unsigned depth) {
   if (of.parts() == nullptr || depth == most_sources) return false;
-  const auto run_part = [](future_base& part, unsigned its_depth) {
+  return of.parts()->visit([depth](future_base& part) {
     background_task* const task = part.is_ready() ? nullptr : part.maker();
-    if (task == nullptr) return run_parts(part, its_depth + 1);
-    return task->is_held() ? run_source(*task, its_depth) : run_queued(part, *task);
-  };
-  return of.parts()->visit(run_part, depth);
+    if (task == nullptr) return run_parts(part, depth + 1);
+    return task->is_held() ? run_source(*task, depth) : run_queued(part, *task);
+  });
 }
 
 [[nodiscard]] std::int64_t spin_ns_of(const background_task& task) {
@@ -224,11 +223,10 @@ void wait_within(future_base& f, unsigned depth);
 void wait_for_parts(future_base& f, unsigned depth) {
   if (f.parts() == nullptr || depth == most_sources) return;
   run_parts(f, depth);
-  const auto wait_for_part = [](future_base& part, unsigned its_depth) {
-    wait_within(part, its_depth + 1);
+  f.parts()->visit([depth](future_base& part) {
+    wait_within(part, depth + 1);
     return false;
-  };
-  f.parts()->visit(wait_for_part, depth);
+  });
 }
 
 void wait_within(future_base& f, unsigned depth) {

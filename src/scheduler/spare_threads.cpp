@@ -130,8 +130,8 @@ void spare_threads::hand_over(kept_tasks& own) {
     kept_tasks(w, row).run_all();
   };
   using body = decltype(run_row);
-  const auto made = std::make_shared<submitted_task<future_value<body>, body>>(run_row);
-  home_.background_tasks().submit(*made, made);
+  const auto made = make_future_state<submitted_task<future_value<body>, body>>(run_row);
+  home_.background_tasks().submit(*made, *made);
   own.give_away();
 }
 

@@ -141,6 +141,69 @@ void explore_both(const options& chosen) {
                }});
 }
 
+/// A value that says when it ends. Moved, not copied.
+class ending_value {
+ public:
+  explicit ending_value(payload& ends) noexcept : ends_(&ends) {}
+  ending_value(ending_value&& from) noexcept : ends_(std::exchange(from.ends_, nullptr)) {}
+  ending_value& operator=(ending_value&&) = delete;
+  ~ending_value() {
+    content_.store(0);
+    if (ends_ != nullptr) ends_->store(ends_->load() + 1);
+  }
+  [[nodiscard]] int content() const { return static_cast<int>(content_.load()); }
+
+ private:
+  payload* ends_;
+  payload content_{7};
+};
+
+/// Two threads have the future of a task: its value ends with the second of them, whatever else has the task still. Who comes
+/// second may end at once what the value refers to.
+void explore_ending(const options& chosen, bool by_worker) {
+  scheduler pool(chosen);
+  account last(1);
+  payload ends(0);
+  platform::atomic<int> left{2};
+  future<ending_value> one = pool.submit([&] { return ending_value(ends); });
+  future<ending_value> other = one;
+  const auto drop = [&](future<ending_value>& own) {
+    check(own.get().content() == 7, "a value got lost");
+    own = {};
+    if (left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    last.ran(0);
+    check(ends.load() == 1, "a value has not ended with its last future");
+    ends.store(0);
+  };
+  const auto drop_one = [&] { drop(one); };
+  const auto drop_other = [&] { drop(other); };
+  if (by_worker) {
+    in_parallel({[&] { pool.run(drop_one); }, drop_other});
+  } else {
+    in_parallel({drop_one, drop_other});
+  }
+  last.check_all();
+}
+
+/// A future is dropped as its value comes, of a task or of a promise: the value ends once.
+void explore_dropped(const options& chosen) {
+  payload of_task(0);
+  payload of_promise(0);
+  {
+    scheduler pool(chosen);
+    promise<ending_value> given;
+    std::optional<future<ending_value>> value = given.get_future();
+    in_parallel({[&] { value.reset(); },
+                 [&] {
+                   given.put(of_promise);
+                   given = {};
+                 },
+                 [&] { static_cast<void>(pool.submit([&] { return ending_value(of_task); })); }});
+    check(of_promise.load() == 1, "the value of a promise has not ended");
+  }
+  check(of_task.load() == 1, "the value of a task has not ended");
+}
+
 /// A continuation begins as its scheduler ends: it runs, or has an error.
 void explore_late_promise(const options& chosen) {
   promise<int> given;
@@ -545,6 +608,15 @@ void add_background(scenario_list& to) {
   }
   to.push_back({"both_promises", "a continuation of two futures of two threads",
                 [] { explore_both(small(1, "lace", "transitive")); }});
+  for (const int workers : {1, 2}) {
+    const std::string n = std::to_string(workers);
+    to.push_back({"ending_outside_" + n, "a value ends with the last future, of threads outside, workers: " + n,
+                  [=] { explore_ending(small(workers, "lace", "transitive"), false); }});
+    to.push_back({"ending_inside_" + n, "the same, of a worker and a thread outside, workers: " + n,
+                  [=] { explore_ending(small(workers, "lace", "transitive"), true); }});
+  }
+  to.push_back(
+      {"dropped", "futures are dropped as they become ready", [] { explore_dropped(small(2, "lace", "transitive")); }});
   to.push_back({"late_promise", "a promise is kept as the scheduler ends",
                 [] { explore_late_promise(small(2, "lace", "transitive")); }});
   to.push_back({"blocked", "a worker waits for a promise", [] { explore_blocked(small(1, "lace", "transitive")); }});

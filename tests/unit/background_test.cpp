@@ -80,6 +80,38 @@ TEST_P(background, objects_of_a_task_end_before_its_future_is_ready) {
   }
 }
 
+// Who runs a task because it waits for the future leaves it in its queue; nobody has the value there.
+TEST_P(background, a_value_ends_with_its_last_future) {
+  std::atomic<int> alive = 0;
+  const auto make = [&alive] { return counted(alive); };
+  const auto use = [&](const char* where) {
+    for (int round = 0; round != 20; ++round) {
+      static_cast<void>(pool_.submit(make).get());
+      ASSERT_EQ(alive, 0) << where;
+      static_cast<void>(pool_.submit(make).then([](const counted& of) { return of; }).get());
+      ASSERT_EQ(alive, 0) << where;
+      const auto failed = [&]() -> int { throw counted(alive); };
+      EXPECT_THROW(static_cast<void>(pool_.submit(failed).get()), counted);
+      ASSERT_EQ(alive, 0) << where;
+    }
+  };
+  use("outside");
+  pool_.run([&] { use("in a worker"); });
+  promise<counted> given;
+  given.put(alive);
+  promise<counted> other;
+  auto value = other.get_future();
+  value = {};
+  other.put(alive);
+  EXPECT_EQ(alive, 2) << "of promises, which may have further futures";
+  given = {};
+  other = {};
+  EXPECT_EQ(alive, 0);
+  for (int i = 0; i != 20; ++i) static_cast<void>(pool_.submit(make));
+  pool_.submit([] {}).wait();
+  while (alive != 0) std::this_thread::yield();
+}
+
 TEST_P(background, exceptions_become_the_futures) {
   const future<int> failed = pool_.submit([]() -> int { throw std::runtime_error("out"); });
   EXPECT_THROW(static_cast<void>(failed.get()), std::runtime_error);

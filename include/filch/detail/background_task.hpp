@@ -10,6 +10,7 @@
 
 #include <filch/config.hpp>
 #include <filch/detail/detached_task.hpp>
+#include <filch/detail/future_base.hpp>
 #include <filch/platform/memory.hpp>
 
 namespace filch {
@@ -20,15 +21,13 @@ namespace filch::detail {
 
 class background;
 class background_link;
-class future_base;
-struct future_waiter;
 
 class FILCH_API background_task : public detached_task {
  public:
   /// Returns those who wait for what it has made ready; the caller tells them when it has done with the task.
   using body = future_waiter* (*)(background_task&) noexcept;
   /// Of a continuation: the future that it waits for.
-  using source_of = std::shared_ptr<future_base> (*)(const background_task&) noexcept;
+  using source_of = future_user<future_base> (*)(const background_task&) noexcept;
 
   background_task(const background_task&) = delete;
   background_task& operator=(const background_task&) = delete;
@@ -45,7 +44,7 @@ class FILCH_API background_task : public detached_task {
   /// Any thread, a hint: may it run, and has nobody begun it?
   [[nodiscard]] bool is_queued() const noexcept { return state_.load(std::memory_order_relaxed) == state::queued; }
   /// Any thread. What it waits for; null: it is not held any more, somebody else asks just now, or it is no continuation.
-  [[nodiscard]] std::shared_ptr<future_base> source() noexcept;
+  [[nodiscard]] future_user<future_base> source() noexcept;
   /// Any thread, a hint: which worker runs it, and in which activation; 0, 0: none does, or it cannot be helped.
   [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> runner() const noexcept;
   [[nodiscard]] const std::shared_ptr<background_link>& link() const noexcept { return link_; }
@@ -54,7 +53,7 @@ class FILCH_API background_task : public detached_task {
   explicit background_task(body what, source_of asked = nullptr) noexcept;
   ~background_task();
   /// It no longer keeps itself.
-  [[nodiscard]] std::shared_ptr<void> let_go() noexcept { return std::move(keep_); }
+  [[nodiscard]] future_holder let_go() noexcept { return std::move(keep_); }
   /// It is held no more, and will not run. From now on nobody asks for what it waited for.
   void give_up() noexcept { end_hold(state::begun); }
 
@@ -75,12 +74,12 @@ class FILCH_API background_task : public detached_task {
   platform::atomic<state> state_{state::held};
   platform::atomic<std::uint64_t> runner_{0};  ///< activation and number of the worker that runs it; 0: none does
   std::shared_ptr<background_link> link_;
-  std::shared_ptr<void> keep_;  ///< itself, until it has run
+  future_holder keep_;  ///< itself, until it has run
 };
 
 /// A new task of the scheduler of the calling worker, or of the default scheduler. It waits for release().
-FILCH_API void hold_background(background_task& t, std::shared_ptr<void> itself);
+FILCH_API void hold_background(background_task& t, future_base& made);
 /// A new task of that scheduler, which may run at once.
-FILCH_API void submit_background(scheduler& to, background_task& t, std::shared_ptr<void> itself);
+FILCH_API void submit_background(scheduler& to, background_task& t, future_base& made);
 
 }  // namespace filch::detail
