@@ -40,6 +40,10 @@ namespace detail {
 /// Returns when it is ready; helps with the task that makes it ready, if there is one.
 FILCH_API void wait_until_ready(future_base& f);
 
+/// Runs what makes f ready, directly or not, where nobody has begun that, and nothing else. True: `w` is told when it is to be called
+/// again, which may be before this one returns. False: f is ready.
+FILCH_API bool run_makers(future_base& f, future_waiter& w);
+
 template <class T>
 class future_state : public future_base {
  public:

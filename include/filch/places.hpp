@@ -121,9 +121,8 @@ void forasync(Index first, Index last, F&& f) {
 }
 
 /// Makes a task of this place that begins when all of these futures are ready, with a value or an error.
-/// Futures that another place makes ready are for finish_spmd: a finish that waits for them holds a worker. So are those of what
-/// was submitted, and of its continuations: workers run these when they have nothing else to do, and one that waits in a finish
-/// runs the tasks of that alone. Where all workers do (async_any and async_at wait in one of their own), nobody is left.
+/// Futures that another place makes ready are for finish_spmd: a finish that waits for them holds a worker. What was submitted, and
+/// its continuations, is run by an idle worker, or by who waits for the finish.
 /// @throws as async.
 template <class F, class... Ts>
 void async_await(F&& f, const future<Ts>&... futures) {
@@ -134,6 +133,7 @@ void async_await(F&& f, const future<Ts>&... futures) {
   };
   const std::array<detail::future_base*, sizeof...(Ts)> all{detail::future_access::state(futures).get()...};
   detail::places::awaiting ready(all.size());
+  (detail::places::help_makers(of, detail::future_access::state(futures)), ...);
   detail::places::add_to(of, std::move(body), [&](auto&& task) {
     ready.await(detail::held_tasks::hold(*of.tasks, std::forward<decltype(task)>(task)), all);
   });

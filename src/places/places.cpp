@@ -5,6 +5,8 @@
 #include <filch/places.hpp>
 
 #include "places/place.hpp"
+#include "scheduler/group_rest.hpp"
+#include "scheduler/injector.hpp"
 #include "worker/worker.hpp"
 
 namespace filch {
@@ -19,6 +21,34 @@ scope& scope_of_place(scope& s) {
 }
 
 }  // namespace
+
+/// A task of a finish that runs what makes a future ready, again and again as more of that may run.
+class makers_help final : public detached_task, private future_waiter {
+ public:
+  explicit makers_help(future_user<future_base> f) noexcept : future_(std::move(f)) {
+    run.store([](task& t, run_by /*who*/) { return static_cast<makers_help&>(t).go_on(); });
+    tell = [](future_waiter& w) noexcept {
+      held_tasks::release(static_cast<makers_help&>(w));
+      return static_cast<future_waiter*>(nullptr);
+    };
+  }
+
+ private:
+  run_result go_on() noexcept {
+    group_rest& of = *home;
+    if (future_->is_ready()) {
+      delete this;
+    } else {
+      // First: it may be told, and run elsewhere, before this call has ended.
+      held_tasks::hold(of, *this);
+      if (!run_makers(*future_, *this)) held_tasks::release(*this);
+    }
+    of.home.end(of);
+    return run_result::released;
+  }
+
+  const future_user<future_base> future_;
+};
 
 /// A task that is held until as many futures are ready.
 class await_node {
@@ -101,6 +131,15 @@ awaiting::~awaiting() = default;
 
 void awaiting::await(detached_task& held, std::span<future_base* const> all) noexcept {
   node_.release()->wait_for(all, held);
+}
+
+void help_makers(scope& of, future_user<future_base> f) {
+  // A finish_spmd waits as idle workers do. Where tasks run at once, whatever may run has.
+  const bool is_helped = of.counts != nullptr || this_worker_of_place().common.policy.runs_at_once();
+  if (is_helped || f->is_ready() || (f->maker() == nullptr && f->parts() == nullptr)) return;
+  auto help = std::make_unique<makers_help>(std::move(f));
+  held_tasks::adopt(*of.tasks, *help);
+  held_tasks::release(*help.release());
 }
 
 task_record& new_record(const char* construct, std::size_t room) {

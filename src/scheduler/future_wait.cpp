@@ -248,8 +248,50 @@ void wait_within(future_base& f, unsigned depth) {
   sleep_until_ready(f);
 }
 
+/// What has become of a future that is not ready.
+enum class progress : std::uint8_t {
+  made,    ///< something has run, or become ready, since one looked
+  awaited  ///< there is nothing to run before somebody is told
+};
+
+[[nodiscard]] progress make_progress(future_base& f, future_waiter& w) {
+  future_user<future_base> source;
+  future_base* at = &f;
+  while (!at->is_ready()) {
+    background_task* const task = at->maker();
+    if (task != nullptr && task->is_held()) {
+      // The one before lasts until then: its task has given this one.
+      if (future_user<future_base> next = task->source(); next != nullptr) {
+        source = std::move(next);
+        at = source.get();
+      } else {
+        platform::yield();  // somebody else asks, or it is about to be queued
+      }
+      continue;
+    }
+    if (task != nullptr && run_queued(*at, *task)) return progress::made;
+    bool awaited = false;
+    const auto look_at = [&](future_base& part) {
+      if (!awaited && !part.is_ready()) awaited = make_progress(part, w) == progress::awaited;
+      return false;
+    };
+    if (at->parts() != nullptr) at->parts()->visit(look_at);
+    return awaited || at->add(w) ? progress::awaited : progress::made;
+  }
+  // Who has made it ready is about to queue the continuation that waits for it.
+  platform::yield();
+  return progress::made;
+}
+
 }  // namespace
 
 void wait_until_ready(future_base& f) { wait_within(f, 0); }
+
+bool run_makers(future_base& f, future_waiter& w) {
+  while (!f.is_ready()) {
+    if (make_progress(f, w) == progress::awaited) return true;
+  }
+  return false;
+}
 
 }  // namespace filch::detail

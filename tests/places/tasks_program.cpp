@@ -213,6 +213,75 @@ void check_futures() {
   expect(sum == places::count() * (places::count() + 1) / 2, "tasks have had the values of all futures");
 }
 
+/// Futures of each kind, by their place in a list: of what was submitted, of continuations, of several, and of promises that a task of
+/// the finish keeps. Each is of the sum of those that it is made of, and one.
+struct made_futures {
+  std::vector<filch::future<long>> all;
+  std::vector<long> values;
+  std::vector<filch::promise<long>> promised;
+};
+
+made_futures some_futures(unsigned seed, unsigned count) {
+  made_futures made;
+  unsigned next = seed;
+  const auto random = [&](unsigned below) {
+    next = next * 1664525 + 1013904223;
+    return (next >> 16) % below;
+  };
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned kind = random(5);
+    if (i < 2 || kind == 0) {
+      made.all.push_back(filch::submit([] { return 1L; }));
+      made.values.push_back(1);
+    } else if (kind == 1) {
+      made.all.push_back(made.promised.emplace_back().get_future());
+      made.values.push_back(1);
+    } else if (kind <= 3) {
+      const unsigned from = random(i);
+      made.all.push_back(made.all[from].then([](long value) { return value + 1; }));
+      made.values.push_back(made.values[from] + 1);
+    } else {
+      const unsigned a = random(i);
+      const unsigned b = random(i);
+      made.all.push_back(when_all(made.all[a], made.all[b]).then([](const auto& both) {
+        return std::get<0>(both).get() + std::get<1>(both).get() + 1;
+      }));
+      made.values.push_back(made.values[a] + made.values[b] + 1);
+    }
+  }
+  return made;
+}
+
+/// Whoever waits in a finish runs what its tasks wait for: here all workers do.
+void check_submitted(int seed) {
+  std::atomic<long> wrong{0};
+  std::atomic<int> awaited{0};
+  constexpr int bodies = 8;
+  constexpr unsigned length = 40;
+  places::finish_spmd([&] {
+    for (int body = 0; body < bodies; ++body) {
+      places::async_at(places::here(), [&wrong, &awaited, seed = static_cast<unsigned>(seed * bodies + body)] {
+        made_futures made = some_futures(seed, length);
+        for (unsigned i = 0; i < length; ++i) {
+          const unsigned at = length - 1 - i;
+          places::async_await(
+              [&wrong, &awaited, f = made.all[at], value = made.values[at]] {
+                if (f.get() != value) ++wrong;
+                ++awaited;
+              },
+              made.all[at]);
+        }
+        made.all.clear();
+        places::async([promised = std::make_shared<decltype(made.promised)>(std::move(made.promised))] {
+          for (filch::promise<long>& maker : *promised) maker.put(1);
+        });
+      });
+    }
+  });
+  expect(wrong == 0, "tasks have had the values of what was submitted");
+  expect(awaited == bodies * static_cast<int>(length), "each task has begun once");
+}
+
 void check_phases() {
   constexpr std::size_t tasks = 4;
   constexpr std::size_t phases = 10;
@@ -275,6 +344,7 @@ void check_all(int seed) {
   check_heavy_closures(512);
   check_nested(4 + 2 * few);
   check_futures();
+  check_submitted(seed);
   check_phases();
   check_errors();
   check_trees(1, 6);

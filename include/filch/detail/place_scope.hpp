@@ -128,6 +128,10 @@ class FILCH_API awaiting {
   std::unique_ptr<await_node> node_;
 };
 
+/// What makes the future ready, and nobody has begun, is run by who waits for that finish: it may run nothing else that is not of the
+/// finish, and where all workers wait in one, nobody is left. @throws std::bad_alloc.
+FILCH_API void help_makers(scope& of, future_user<future_base> f);
+
 /// A record of the calling worker for a closure that may run elsewhere, inside of a finish_spmd.
 /// @throws std::logic_error outside of one; std::bad_alloc.
 [[nodiscard]] FILCH_API task_record& new_record(const char* construct, std::size_t room);
