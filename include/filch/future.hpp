@@ -222,7 +222,8 @@ struct future_of_value {
 template <class T>
 class promise;
 
-/// A value that is there later. Copies refer to the same value. Any thread may call anything.
+/// A value that is there later. Copies refer to the same value, which, like an exception, ends with the last of them, the promise, and
+/// the continuations that wait for it. Any thread may call anything.
 template <class T = unit>
 class future : detail::future_of_value<T> {
  public:
