@@ -190,6 +190,7 @@ void injector::queue(detached_task& t, bool is_new) noexcept {
   const std::uint64_t now = group.fills_several(lane) ? platform::ticks() : 0;
   t.order = lane.newest_order = std::max({lane.newest_order + 1, first_detached + now, t.order});
   if (is_new) group_rest::count_made(lane);
+  if (lane.queue.is_empty()) lane.queue.put_off_visits();
   add(lane, {&t, &t, 1});
 }
 

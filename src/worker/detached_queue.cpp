@@ -7,9 +7,21 @@
 
 namespace filch::detail {
 
+namespace {
+
+/// A few us: between two visits.
+std::uint64_t ticks_of_turn() noexcept { return platform::ticks_of_some_us() / 2; }
+
+}  // namespace
+
+void detached_queue::put_off_visits() noexcept {
+  // About what a theft takes.
+  next_visit_.store(platform::ticks() + ticks_of_turn() / 4, std::memory_order_relaxed);  // [DQ4]
+}
+
 bool detached_queue::may_visit() noexcept {
   if (!may_have_tasks()) return false;
-  const std::uint64_t pause = platform::ticks_of_some_us() / 2;
+  const std::uint64_t pause = ticks_of_turn();
   const std::uint64_t now = platform::ticks();
   std::uint64_t next = next_visit_.load(std::memory_order_relaxed);
   // Processors whose clocks differ by more do not wait for each other.

@@ -73,6 +73,9 @@ class detached_queue {
 
   /// True: the first tasks have come, so the caller has to say that there is something; they are visible.
   bool leave() noexcept;
+  [[nodiscard]] bool is_empty() const noexcept { return size_ == 0; }
+  /// Nobody visits it for a moment: who adds a task has mostly more of them, or runs it at once.
+  void put_off_visits() noexcept;
   /// Null: there are no tasks.
   [[nodiscard]] detached_lane* oldest_lane() const noexcept { return oldest_; }
   [[nodiscard]] detached_lane* newest_lane() const noexcept { return newest_; }
