@@ -296,6 +296,35 @@ void explore_futures(const set_up& chosen) {
   });
 }
 
+/// A task of a finish waits for what was submitted, and what comes after that and a promise. Nobody may be left but who waits in
+/// the finish.
+void explore_submitted(const set_up& chosen) {
+  deeds all(2);
+  run_places(chosen, [&] {
+    places::finish_spmd([&] {
+      promise<value> kept;
+      places::finish([&] {
+        const auto submitted = submit([] { return value(1); });
+        const auto next = submitted.then([](const value& one) { return value(one.of.load() + 1); });
+        const auto both = when_all(next, kept.get_future()).then([](const auto& two) {
+          return value(std::get<0>(two).get().of.load() + std::get<1>(two).get().of.load());
+        });
+        places::async_await(
+            [&all, both] {
+              check(both.get().of.load() == 5, "a value got lost");
+              all.run(0);
+            },
+            both);
+        places::async([&all, &kept] {
+          kept.put(3);
+          all.run(1);
+        });
+      });
+    });
+    all.check_all();
+  });
+}
+
 /// Place 0 has one place copy to another. Whoever looks at the network makes the future ready.
 void explore_copy(const set_up& chosen) {
   deeds all(chosen.size());
@@ -467,6 +496,10 @@ void add_places(scenario_list& to) {
     to.push_back(
         {communication + "_meeting", "tasks that have to be run side by side", [=] { explore_meeting({one, two}); }});
   }
+  to.push_back({"submitted_in_finish", "a finish that waits for what was submitted, one worker",
+                [] { explore_submitted(alike(1, tiny(1, "success_only"))); }});
+  to.push_back({"submitted_in_finish_two", "the same, two workers",
+                [] { explore_submitted(alike(1, tiny(2, "success_only"))); }});
   to.push_back({"alone", "one place with two workers", [] { explore_alone(2); }});
 }
 

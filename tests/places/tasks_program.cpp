@@ -255,19 +255,21 @@ made_futures some_futures(unsigned seed, unsigned count) {
 /// Whoever waits in a finish runs what its tasks wait for: here all workers do.
 void check_submitted(int seed) {
   std::atomic<long> wrong{0};
-  std::atomic<int> awaited{0};
+  std::atomic<int> awaits{0};
+  std::atomic<int> begun{0};
   constexpr int bodies = 8;
   constexpr unsigned length = 40;
   places::finish_spmd([&] {
     for (int body = 0; body < bodies; ++body) {
-      places::async_at(places::here(), [&wrong, &awaited, seed = static_cast<unsigned>(seed * bodies + body)] {
+      places::async_at(places::here(), [&wrong, &awaits, &begun, seed = static_cast<unsigned>(seed * bodies + body)] {
         made_futures made = some_futures(seed, length);
-        for (unsigned i = 0; i < length; ++i) {
-          const unsigned at = length - 1 - i;
+        // Some of them alone, so that others are known by what is made of them only.
+        for (unsigned at = length - 1 - seed % 4; at < length; at -= 1 + seed % 11) {
+          ++awaits;
           places::async_await(
-              [&wrong, &awaited, f = made.all[at], value = made.values[at]] {
+              [&wrong, &begun, f = made.all[at], value = made.values[at]] {
                 if (f.get() != value) ++wrong;
-                ++awaited;
+                ++begun;
               },
               made.all[at]);
         }
@@ -279,7 +281,7 @@ void check_submitted(int seed) {
     }
   });
   expect(wrong == 0, "tasks have had the values of what was submitted");
-  expect(awaited == bodies * static_cast<int>(length), "each task has begun once");
+  expect(begun == awaits && begun >= bodies, "each task has begun once");
 }
 
 void check_phases() {

@@ -107,9 +107,15 @@ TEST_P(background, a_value_ends_with_its_last_future) {
   given = {};
   other = {};
   EXPECT_EQ(alive, 0);
-  for (int i = 0; i != 20; ++i) static_cast<void>(pool_.submit(make));
-  pool_.submit([] {}).wait();
-  while (alive != 0) std::this_thread::yield();
+  std::atomic<int> ran = 0;
+  for (int i = 0; i != 20; ++i) {
+    static_cast<void>(pool_.submit([&] {
+      counted value(alive);
+      ++ran;
+      return value;
+    }));
+  }
+  while (ran != 20 || alive != 0) std::this_thread::yield();
 }
 
 TEST_P(background, exceptions_become_the_futures) {
