@@ -110,9 +110,9 @@ TEST_P(background, a_value_ends_with_its_last_future) {
   std::atomic<int> ran = 0;
   for (int i = 0; i != 20; ++i) {
     static_cast<void>(pool_.submit([&] {
-      counted value(alive);
+      counted made(alive);
       ++ran;
-      return value;
+      return made;
     }));
   }
   while (ran != 20 || alive != 0) std::this_thread::yield();
