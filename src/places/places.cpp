@@ -7,6 +7,7 @@
 #include "places/place.hpp"
 #include "scheduler/group_rest.hpp"
 #include "scheduler/injector.hpp"
+#include "worker/policy.hpp"
 #include "worker/worker.hpp"
 
 namespace filch {
