@@ -40,9 +40,8 @@ namespace detail {
 /// Returns when it is ready; helps with the task that makes it ready, if there is one.
 FILCH_API void wait_until_ready(future_base& f);
 
-/// Runs what makes f ready, directly or not, where nobody has begun that, and nothing else. True: `w` is told when it is to be called
-/// again, which may be before this one returns. False: f is ready.
-FILCH_API bool run_makers(future_base& f, future_waiter& w);
+/// Runs the task that makes f ready, unless somebody has begun that. It is a submitted one, or a continuation of a future that is ready.
+FILCH_API void run_maker(future_base& f);
 
 template <class T>
 class future_state : public future_base {

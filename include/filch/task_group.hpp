@@ -527,9 +527,11 @@ struct FILCH_API held_tasks {
   }
   /// The same for a task whose function ends it.
   static void adopt(task_group& group, detached_task& t) { hold(group.rest(), t); }
-  static void hold(group_rest& group, detached_task& t) noexcept;
   /// Any thread, once.
   static void release(detached_task& t) noexcept;
+
+ private:
+  static void hold(group_rest& group, detached_task& t) noexcept;
 };
 
 }  // namespace detail

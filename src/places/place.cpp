@@ -374,7 +374,7 @@ void place::check_is_main(const char* construct) const {
 void place::begin_finish() {
   check_is_main("finish_spmd");
   tasks_ = std::make_unique<task_group>();
-  spmd_ = std::make_unique<scope>(scope{tasks_.get(), this});
+  spmd_ = std::make_unique<scope>(tasks_.get(), this);
   is_over_.store(false, std::memory_order_relaxed);  // [PL3] the next finish's
   body_ended_.store(false, std::memory_order_relaxed);
   {

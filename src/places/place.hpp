@@ -50,6 +50,10 @@ class place final : public poller {
   [[nodiscard]] network& net() noexcept { return net_; }
   [[nodiscard]] filch::places::counts counted();
   [[nodiscard]] void*& own_pointer() noexcept { return own_pointer_; }
+  /// Any worker: a number that no other call has had.
+  [[nodiscard]] std::uint64_t next_search() noexcept {
+    return searches_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }  // [FU9]
 
   // For workers.
 
@@ -137,6 +141,7 @@ class place final : public poller {
 
   // Of main.
   void* own_pointer_ = nullptr;
+  platform::atomic<std::uint64_t> searches_{0};
   std::unique_ptr<task_group> tasks_;  ///< of the finish_spmd
   std::unique_ptr<scope> spmd_;
   platform::atomic<bool> is_in_finish_{false};

@@ -1,5 +1,9 @@
 // What the templates of filch/places.hpp call.
+#include <cstdint>
+#include <memory>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <filch/detail/run_place.hpp>
 #include <filch/places.hpp>
@@ -21,35 +25,60 @@ scope& scope_of_place(scope& s) {
   return s;
 }
 
-}  // namespace
-
-/// A task of a finish that runs what makes a future ready, again and again as more of that may run.
-class makers_help final : public detached_task, private future_waiter {
+/// A task of a finish that runs the task which makes a future ready.
+class maker_help final : public detached_task, public future_waiter {
  public:
-  explicit makers_help(future_user<future_base> f) noexcept : future_(std::move(f)) {
-    run.store([](task& t, run_by /*who*/) { return static_cast<makers_help&>(t).go_on(); });
+  explicit maker_help(future_user<future_base> f) noexcept : future_(std::move(f)) {
+    run.store([](task& t, run_by /*who*/) {
+      auto& own = static_cast<maker_help&>(t);
+      run_maker(*own.future_);
+      group_rest& of = *own.home;
+      delete &own;
+      of.home.end(of);
+      return run_result::released;
+    });
     tell = [](future_waiter& w) noexcept {
-      held_tasks::release(static_cast<makers_help&>(w));
+      held_tasks::release(static_cast<maker_help&>(w));
       return static_cast<future_waiter*>(nullptr);
     };
   }
 
  private:
-  run_result go_on() noexcept {
-    group_rest& of = *home;
-    if (future_->is_ready()) {
-      delete this;
-    } else {
-      // First: it may be told, and run elsewhere, before this call has ended.
-      held_tasks::hold(of, *this);
-      if (!run_makers(*future_, *this)) held_tasks::release(*this);
-    }
-    of.home.end(of);
-    return run_result::released;
-  }
-
   const future_user<future_base> future_;
 };
+
+/// What a continuation waits for; null: it is no continuation, or has been released.
+future_user<future_base> source_of(background_task& t) noexcept {
+  while (t.is_held()) {
+    if (future_user<future_base> source = t.source(); source != nullptr) return source;
+    platform::yield();  // somebody else asks just now
+  }
+  return {};
+}
+
+/// Adds a task to the finish that runs the maker of `at` when that may run, and to `left` what it waits for.
+void help_maker(scope& of, const future_user<future_base>& at, std::vector<future_user<future_base>>& left) {
+  const future_user<future_base> source = source_of(*at->maker());
+  if (source == nullptr && !at->maker()->is_queued()) return;
+  if (source != nullptr) left.push_back(source);
+  auto help = std::make_unique<maker_help>(at);
+  held_tasks::adopt(*of.tasks, *help);
+  maker_help& added = *help.release();
+  if (source == nullptr || !source->add(added)) held_tasks::release(added);
+}
+
+/// The number by which futures know the finish, unlike any before at this place.
+std::uint64_t search_of(scope& of) {
+  std::uint64_t known = of.search.load(std::memory_order_relaxed);  // [FU9] relaxed: a number
+  if (known != 0) return known;
+  const std::uint64_t made = place::current()->next_search();
+  // Of two tasks of the finish, one says it.
+  const bool is_mine =
+      of.search.compare_exchange_strong(known, made, std::memory_order_relaxed, std::memory_order_relaxed);
+  return is_mine ? made : known;
+}
+
+}  // namespace
 
 /// A task that is held until as many futures are ready.
 class await_node {
@@ -136,11 +165,29 @@ void awaiting::await(detached_task& held, std::span<future_base* const> all) noe
 
 void help_makers(scope& of, future_user<future_base> f) {
   // A finish_spmd waits as idle workers do. Where tasks run at once, whatever may run has.
-  const bool is_helped = of.counts != nullptr || this_worker_of_place().common.policy.runs_at_once();
-  if (is_helped || f->is_ready() || (f->maker() == nullptr && f->parts() == nullptr)) return;
-  auto help = std::make_unique<makers_help>(std::move(f));
-  held_tasks::adopt(*of.tasks, *help);
-  held_tasks::release(*help.release());
+  if (of.counts != nullptr || this_worker_of_place().common.policy.runs_at_once()) return;
+  const std::uint64_t search = search_of(of);
+  try {
+    std::vector<future_user<future_base>> left{std::move(f)};
+    while (!left.empty()) {
+      const future_user<future_base> at = std::move(left.back());
+      left.pop_back();
+      // Each once in a finish, however many are made of it.
+      if (at->is_ready() || !at->is_new_to(search)) continue;
+      if (at->parts() != nullptr) {
+        at->parts()->visit([&](future_base& part) {
+          part.add_user();
+          left.push_back(future_user<future_base>(&part));
+          return false;
+        });
+      } else if (at->maker() != nullptr) {
+        help_maker(of, at, left);
+      }
+    }
+  } catch (...) {
+    of.search.store(0, std::memory_order_relaxed);  // [FU9] what is left here was seen, and not helped
+    throw;
+  }
 }
 
 task_record& new_record(const char* construct, std::size_t room) {

@@ -248,62 +248,14 @@ void wait_within(future_base& f, unsigned depth) {
   sleep_until_ready(f);
 }
 
-/// What has become of a future that is not ready.
-enum class progress : std::uint8_t {
-  made,    ///< something has run, or become ready, since one looked
-  awaited  ///< there is nothing to run before the waiter is told
-};
-
-/// `w`, null or not, is added to one future that is in the way, unless there is progress.
-[[nodiscard]] progress make_progress(future_base& f, future_waiter* w) {
-  const auto await = [w](future_base& in_the_way) {
-    const bool is_pending = w != nullptr ? in_the_way.add(*w) : !in_the_way.is_ready();
-    return is_pending ? progress::awaited : progress::made;
-  };
-  future_user<future_base> source;
-  future_base* at = &f;
-  while (!at->is_ready()) {
-    background_task* const task = at->maker();
-    if (task != nullptr && task->is_held()) {
-      // The one before lasts until then: its task has given this one.
-      if (future_user<future_base> next = task->source(); next != nullptr) {
-        source = std::move(next);
-        at = source.get();
-      } else {
-        platform::yield();  // somebody else asks, or it is about to be queued
-      }
-      continue;
-    }
-    if (task != nullptr) return run_queued(*at, *task) ? progress::made : await(*at);
-    if (at->parts() == nullptr) return await(*at);
-    bool any_awaited = false;
-    const auto look_at = [&](future_base& part) {
-      if (part.is_ready() || (any_awaited && w != nullptr)) return false;
-      const bool is_awaited = make_progress(part, w) == progress::awaited;
-      any_awaited = any_awaited || is_awaited;
-      return !is_awaited;
-    };
-    const bool any_made = at->parts()->visit(look_at);
-    if (w == nullptr ? any_made : any_made && !any_awaited) return progress::made;
-    return any_awaited ? progress::awaited : await(*at);
-  }
-  // Who has made it ready is about to queue the continuation that waits for it.
-  platform::yield();
-  return progress::made;
-}
-
 }  // namespace
 
 void wait_until_ready(future_base& f) { wait_within(f, 0); }
 
-bool run_makers(future_base& f, future_waiter& w) {
-  while (!f.is_ready()) {
-    // All that may run, first: what is awaited then may be up to something else of it.
-    while (!f.is_ready() && make_progress(f, nullptr) == progress::made) {
-    }
-    if (make_progress(f, &w) == progress::awaited) return true;
-  }
-  return false;
+void run_maker(future_base& f) {
+  background_task& task = *f.maker();
+  while (task.is_held()) platform::yield();
+  run_queued(f, task);
 }
 
 }  // namespace filch::detail

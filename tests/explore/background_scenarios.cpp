@@ -605,16 +605,13 @@ void add_background(scenario_list& to) {
                   [=] { explore_chain(small(workers, "lace", "transitive"), true); }});
     to.push_back({"chain_inside_" + n, "branches wait for continuations, workers: " + n,
                   [=] { explore_chain(small(workers, "lace", "transitive"), false); }});
-  }
-  to.push_back({"both_promises", "a continuation of two futures of two threads",
-                [] { explore_both(small(1, "lace", "transitive")); }});
-  for (const int workers : {1, 2}) {
-    const std::string n = std::to_string(workers);
     to.push_back({"ending_outside_" + n, "a value ends with the last future, of threads outside, workers: " + n,
                   [=] { explore_ending(small(workers, "lace", "transitive"), false); }});
     to.push_back({"ending_inside_" + n, "the same, of a worker and a thread outside, workers: " + n,
                   [=] { explore_ending(small(workers, "lace", "transitive"), true); }});
   }
+  to.push_back({"both_promises", "a continuation of two futures of two threads",
+                [] { explore_both(small(1, "lace", "transitive")); }});
   to.push_back(
       {"dropped", "futures are dropped as they become ready", [] { explore_dropped(small(2, "lace", "transitive")); }});
   to.push_back({"late_promise", "a promise is kept as the scheduler ends",

@@ -284,6 +284,32 @@ void check_submitted(int seed) {
   expect(begun == awaits && begun >= bodies, "each task has begun once");
 }
 
+/// As many continuations in a row, and a ladder: each rung is of the two below it, so there are more ways down than anybody can go.
+void check_long_waits(std::size_t chain, std::size_t rungs) {
+  std::atomic<long> sum{0};
+  std::vector<long> steps{1, 1};
+  while (steps.size() != rungs) steps.push_back(steps.back() + steps[steps.size() - 2]);
+  places::finish_spmd([&] {
+    places::async_at(places::here(), [&sum, chain, rungs] {
+      const auto maker = std::make_shared<filch::promise<long>>();
+      filch::future<long> last = maker->get_future();
+      std::vector<filch::future<long>> ladder{last, last};
+      while (ladder.size() != rungs) {
+        ladder.push_back(when_all(ladder.back(), ladder[ladder.size() - 2]).then([](const auto& both) {
+          return std::get<0>(both).get() + std::get<1>(both).get();
+        }));
+      }
+      for (std::size_t i = 0; i != chain; ++i) {
+        last = last.then([](long value) { return value + 1; });
+        places::async_await([] {}, last);
+      }
+      places::async_await([&sum, last, rung = ladder.back()] { sum += last.get() + rung.get(); }, last, ladder.back());
+      places::async([maker] { maker->put(1); });
+    });
+  });
+  expect(sum == static_cast<long>(chain) + 1 + steps.back(), "long waits end, with the right values");
+}
+
 void check_phases() {
   constexpr std::size_t tasks = 4;
   constexpr std::size_t phases = 10;
@@ -347,6 +373,7 @@ void check_all(int seed) {
   check_nested(4 + 2 * few);
   check_futures();
   check_submitted(seed);
+  check_long_waits(2'000, 64);
   check_phases();
   check_errors();
   check_trees(1, 6);

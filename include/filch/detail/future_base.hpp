@@ -74,7 +74,7 @@ class future_base {
   }
   [[nodiscard]] background_task* maker() const noexcept { return maker_; }
   [[nodiscard]] future_parts* parts() const noexcept { return parts_; }
-  /// False: it is ready already, and the waiter will not be told.
+  /// User. False: it is ready already, and the waiter will not be told.
   [[nodiscard]] bool add(future_waiter& w) noexcept {
     future_waiter* newest = waiters_.load(std::memory_order_acquire);  // [FU1]
     do {
@@ -83,6 +83,12 @@ class future_base {
       // [FU3] release: the waiter, for [FU2]. acquire: when it fails, as [FU1].
     } while (!waiters_.compare_exchange_weak(newest, &w, std::memory_order_release, std::memory_order_acquire));
     return true;
+  }
+
+  /// Is `search` another one than the last that has come here? From now on it is the last.
+  [[nodiscard]] bool is_new_to(std::uint64_t search) noexcept {
+    return last_search_.exchange(search, std::memory_order_relaxed) !=
+           search;  // [FU9] relaxed: of two, one is the first
   }
 
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // [FU6]
@@ -126,6 +132,7 @@ class future_base {
   platform::atomic<future_waiter*> waiters_{nullptr};
   platform::atomic<std::uint32_t> users_{1};
   platform::atomic<std::uint32_t> holders_{1};
+  platform::atomic<std::uint64_t> last_search_{0};
   background_task* const maker_;
   future_parts* const parts_;
 };

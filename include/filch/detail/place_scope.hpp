@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -10,6 +11,7 @@
 #include <filch/config.hpp>
 #include <filch/detail/place_task.hpp>
 #include <filch/future.hpp>
+#include <filch/platform/memory.hpp>
 #include <filch/task_group.hpp>
 
 namespace filch::detail::places {
@@ -20,7 +22,8 @@ class place;
 /// group alone.
 struct scope {
   task_group* tasks;
-  place* counts;  ///< null: of a finish
+  place* counts;                              ///< null: of a finish
+  platform::atomic<std::uint64_t> search{0};  ///< the number of its looks for what is to be run; 0: it has none yet
 };
 
 /// The calling task's. @throws std::logic_error when it has none.
@@ -128,8 +131,8 @@ class FILCH_API awaiting {
   std::unique_ptr<await_node> node_;
 };
 
-/// What makes the future ready, and nobody has begun, is run by who waits for that finish: it may run nothing else that is not of the
-/// finish, and where all workers wait in one, nobody is left. @throws std::bad_alloc.
+/// What makes the future ready, directly or not, and nobody has begun when it may run, is run by who waits for that finish: it may run
+/// nothing else that is not of the finish, and where all workers wait in one, nobody is left. @throws std::bad_alloc.
 FILCH_API void help_makers(scope& of, future_user<future_base> f);
 
 /// A record of the calling worker for a closure that may run elsewhere, inside of a finish_spmd.
