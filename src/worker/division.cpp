@@ -181,15 +181,16 @@ bool run_own(worker& w) noexcept {
   for (slot* s = w.head.load(); s > w.split.load();) {
     if ((--s)->run.load() != &run_traced) continue;
     w.occupied();
-    s->run.store(&run_in_use);
+    // Before the task runs: what that forks may be offered, this slot with it, and then a thief looks at the slot. Nobody looks how
+    // it has ended but its join, which comes later.
+    s->run.store(&run_before);
     run_result result{};
     {
       const open_section task(w);
       result = run_traced(*s, run_by::in_place);
     }
-    // The state is that of the empty task, which may have been stolen meanwhile.
+    // The state is that of the empty task, which may have been stolen.
     w.traced_at(*s).id.store(static_cast<std::uint64_t>(result));
-    s->run.store(&run_before);
     return true;
   }
   return false;

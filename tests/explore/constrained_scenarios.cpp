@@ -1,6 +1,7 @@
 // Repeated parts: how a task that is stolen says who it is, and what is given while its worker waits.
 // docs/protocols/constrained.md.
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include "platform/clock.hpp"
@@ -120,6 +121,45 @@ void explore_given_from_inside(const options& chosen) {
   });
 }
 
+/// In the strict iteration the caller waits for a branch of worker 1 and runs an older one of its own before its turn. In that is
+/// a task of a group on the heap, which has no path: what it forks is offered, and the slot of the older branch first.
+void explore_offered_as_it_runs(const options& chosen) {
+  scheduler pool(chosen);
+  pool.run([&] {
+    repeated step(0);
+    step.run([] {
+      task_group first;
+      first.run([] {
+        platform::atomic<bool> begun{false};
+        fork_join(
+            [&] {
+              while (!begun.load(std::memory_order_acquire)) platform::pause();
+            },
+            [&] { begun.store(true, std::memory_order_release); });
+      });
+      first.wait();
+    });
+    platform::atomic<bool> older_begun{false};
+    account ran(2);
+    step.run([&] {
+      fork_join(
+          [&] {
+            fork_join([] {},
+                      [&] {
+                        while (this_worker() != 0 && !older_begun.load(std::memory_order_acquire)) platform::pause();
+                      });
+          },
+          [&] {
+            older_begun.store(true, std::memory_order_release);
+            const auto heap = std::make_unique<task_group>();
+            heap->run([&] { fork_join([&] { ran.ran(0); }, [&] { ran.ran(1); }); });
+            heap->wait();
+          });
+    });
+    ran.check_all();
+  });
+}
+
 }  // namespace
 
 void add_constrained(scenario_list& to) {
@@ -138,6 +178,8 @@ void add_constrained(scenario_list& to) {
       [=] { explore_given_to_a_waiter(with(2)); });
   add("constrained_waiter_outside", "the same, and it is in no iteration itself",
       [=] { explore_given_from_inside(with(3)); });
+  add("constrained_own", "a branch that its owner runs in a wait is offered meanwhile",
+      [=] { explore_offered_as_it_runs(with(2)); });
 }
 
 }  // namespace filch::explore
