@@ -293,6 +293,8 @@ void check_long_waits(std::size_t chain, std::size_t rungs) {
     places::async_at(places::here(), [&sum, chain, rungs] {
       const auto maker = std::make_shared<filch::promise<long>>();
       filch::future<long> last = maker->get_future();
+      // First, so that who is alone looks at the ladder before the promise is kept.
+      places::async_await([maker] { maker->put(1); }, filch::submit([] { return 1L; }));
       std::vector<filch::future<long>> ladder{last, last};
       while (ladder.size() != rungs) {
         ladder.push_back(when_all(ladder.back(), ladder[ladder.size() - 2]).then([](const auto& both) {
@@ -304,7 +306,6 @@ void check_long_waits(std::size_t chain, std::size_t rungs) {
         places::async_await([] {}, last);
       }
       places::async_await([&sum, last, rung = ladder.back()] { sum += last.get() + rung.get(); }, last, ladder.back());
-      places::async([maker] { maker->put(1); });
     });
   });
   expect(sum == static_cast<long>(chain) + 1 + steps.back(), "long waits end, with the right values");
