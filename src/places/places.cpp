@@ -177,7 +177,7 @@ void help_makers(scope& of, future_user<future_base> f) {
       if (at->parts() != nullptr) {
         at->parts()->visit([&](future_base& part) {
           part.add_user();
-          left.push_back(future_user<future_base>(&part));
+          left.emplace_back(&part);
           return false;
         });
       } else if (at->maker() != nullptr) {
