@@ -177,7 +177,9 @@ void help_makers(scope& of, future_user<future_base> f) {
       if (at->parts() != nullptr) {
         at->parts()->visit([&](future_base& part) {
           part.add_user();
-          left.emplace_back(&part);
+          // First the user, which goes again if there is no memory for the list.
+          future_user<future_base> user(&part);
+          left.push_back(std::move(user));
           return false;
         });
       } else if (at->maker() != nullptr) {
