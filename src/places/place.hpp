@@ -52,8 +52,8 @@ class place final : public poller {
   [[nodiscard]] void*& own_pointer() noexcept { return own_pointer_; }
   /// Any worker: a number that no other call has had.
   [[nodiscard]] std::uint64_t next_search() noexcept {
-    return searches_.fetch_add(1, std::memory_order_relaxed) + 1;
-  }  // [FU9]
+    return searches_.fetch_add(1, std::memory_order_relaxed) + 1;  // [FU9] relaxed: a number
+  }
 
   // For workers.
 

@@ -72,7 +72,7 @@ std::uint64_t search_of(scope& of) {
   std::uint64_t known = of.search.load(std::memory_order_relaxed);  // [FU9] relaxed: a number
   if (known != 0) return known;
   const std::uint64_t made = place::current()->next_search();
-  // Of two tasks of the finish, one says it.
+  // Of two tasks of the finish, one says it. [FU9] relaxed: a number.
   const bool is_mine =
       of.search.compare_exchange_strong(known, made, std::memory_order_relaxed, std::memory_order_relaxed);
   return is_mine ? made : known;

@@ -87,8 +87,8 @@ class future_base {
 
   /// Is `search` another one than the last that has come here? From now on it is the last.
   [[nodiscard]] bool is_new_to(std::uint64_t search) noexcept {
-    return last_search_.exchange(search, std::memory_order_relaxed) !=
-           search;  // [FU9] relaxed: of two, one is the first
+    // [FU9] relaxed: of two, one is the first, and that is all they tell each other.
+    return last_search_.exchange(search, std::memory_order_relaxed) != search;
   }
 
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }  // [FU6]
