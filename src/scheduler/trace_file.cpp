@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "platform/process.hpp"
@@ -78,6 +79,19 @@ class trace_writer {
   bool is_first_ = true;
 };
 
+/// One of two that are written at the end would be lost.
+void reject_other_file(const std::string& path, const std::string& where) {
+  namespace fs = std::filesystem;
+  for (const char* const variable : {"FILCH_PROFILE", "FILCH_TRACE", "FILCH_RECORD"}) {
+    const char* const other = where == variable ? nullptr : recording_path(variable);
+    std::error_code ignored;
+    if (other == nullptr || (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))) continue;
+    if (fs::absolute(name_of_file(other)).lexically_normal() != fs::absolute(path).lexically_normal()) continue;
+    throw std::invalid_argument("filch: " + where + " and " + variable + " are both to be written to '" + path +
+                                "'; name another file in one of them");
+  }
+}
+
 std::string reason() { return std::strerror(errno); }
 
 constinit platform::atomic<bool> is_child{false};
@@ -129,6 +143,7 @@ std::string json_string(std::string_view text) {
 }
 
 std::string writable_path(std::string path, const std::string& where) {
+  reject_other_file(path, where);
   if (const file f{std::fopen(path.c_str(), "ae")}; f == nullptr) {
     throw std::invalid_argument("filch: " + where + " '" + path + "' cannot be written: " + reason() +
                                 "; name a file in a folder that is there");
