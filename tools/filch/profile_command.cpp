@@ -212,12 +212,13 @@ ordered_json read_trace(const fs::path& path) {
   return all;
 }
 
-/// Speed-ups of the recorded graph on the virtual machine.
-ordered_json predict(const ordered_json& graph, const scratch_folder& scratch) {
+/// Speed-ups of the recorded graph on the virtual machine. No more than the parallelism: of what comes before a node of a
+/// task_graph, the graph has one only.
+ordered_json predict(const ordered_json& figures, const scratch_folder& scratch) {
   const fs::path file = scratch / "graph";
   {
     std::ofstream out(file);
-    for (const ordered_json& token : graph) out << token.get<long long>() << '\n';
+    for (const ordered_json& token : figures.at("graph")) out << token.get<long long>() << '\n';
   }
   const fs::path results = scratch / "simulated.json";
   std::string workers;
@@ -227,11 +228,13 @@ ordered_json predict(const ordered_json& graph, const scratch_folder& scratch) {
                  std::string(machine_of_prediction), "--workers", workers, "--seeds", "3", "--json", results.string()},
                 {}, scratch / "table");
   if (status != 0) throw std::runtime_error("the graph of the program's tasks could not be simulated; see above");
+  const double parallelism = figures.at("work_ns").get<double>() / std::max(1.0, figures.at("span_ns").get<double>());
   ordered_json all = ordered_json::array();
   const ordered_json simulated = ordered_json::parse(text_of(results));
   for (const ordered_json& row : simulated.at("rows")) {
     if (row.at("runner") != "filch") continue;
-    all.push_back({{"workers", row.at("workers")}, {"speed_up", 1 / row.at("ratio_to_serial").get<double>()}});
+    all.push_back({{"workers", row.at("workers")},
+                   {"speed_up", std::min(parallelism, 1 / row.at("ratio_to_serial").get<double>())}});
   }
   return all;
 }
@@ -266,7 +269,14 @@ int run_profile(const CLI::App& app) {
                       "PROGRAM ARGUMENT...",
                       command.size()));
     }
-    title = choose_workload(command.front()).label();
+    const workload_choice choice = choose_workload(command.front());
+    if (choice.has_places()) {
+      throw std::invalid_argument(fmt::format(
+          "workload '{}' cannot be profiled, since it needs places; name one of 'filch list' that needs none, "
+          "or write --program -- with a program that calls places::run",
+          command.front()));
+    }
+    title = choice.label();
     command = {(program_folder() / "filch").string(), "profile", "--run-once", title};
   }
 
@@ -283,7 +293,7 @@ int run_profile(const CLI::App& app) {
   progress.show("on the virtual machine");
   std::string unpredicted;
   try {
-    page.figures["predicted"] = predict(page.figures.at("graph"), scratch);
+    page.figures["predicted"] = predict(page.figures, scratch);
   } catch (const std::runtime_error& error) {
     unpredicted = error.what();  // the rest of the page is worth having
   }
