@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <filch/config.hpp>
+#include <filch/detail/profiled_construct.hpp>
 #include <filch/platform/memory.hpp>
 #include <filch/task_group.hpp>
 
@@ -77,6 +78,7 @@ class FILCH_API task_graph {
     std::size_t before = 0;  ///< how many come before it
     task* later = nullptr;   ///< of those that a worker has yet to run, the next one
     std::exception_ptr error;
+    detail::profiled_path path;  ///< that ends where it may begin, if the run is profiled
     // Between two runs they are as before the first.
     platform::atomic<std::size_t> left{0};  ///< of those before it, how many have not ended
     platform::atomic<bool> is_skipped{false};

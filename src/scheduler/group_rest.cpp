@@ -1,8 +1,13 @@
 #include "scheduler/group_rest.hpp"
 
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
+
+#include "scheduler/process_profile.hpp"
+#include "worker/worker.hpp"
 
 namespace filch::detail {
 
@@ -32,6 +37,28 @@ std::exception_ptr group_rest::take_error() noexcept {
   // Several may wait for the group; one of them has the exception.
   const std::lock_guard lock(mutex_);
   return std::exchange(error_, nullptr);
+}
+
+void group_rest::add_profile(const profiled_work& root, std::int64_t elapsed_ns) noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    if (profile_ == nullptr) profile_ = std::make_unique<group_profile>();
+    profile_->add(root, elapsed_ns);
+  } catch (const std::exception&) {
+    process_profile::add(root, elapsed_ns);
+  }
+}
+
+void group_rest::end_profile() noexcept {
+  std::unique_ptr<group_profile> ended;
+  const std::lock_guard lock(mutex_);
+  ended.swap(profile_);  // it ends when the lock is open
+}
+
+profiled_construct* group_rest::profiled_by(const worker& w) noexcept {
+  if (!w.profile) return nullptr;
+  profiled_construct* const of_root = w.profile->construct_of(*this);
+  return of_root != nullptr ? of_root : &profiled;
 }
 
 void group_rest::count_made(detached_lane& in) noexcept {

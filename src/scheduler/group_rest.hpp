@@ -15,6 +15,7 @@
 #include <filch/task_group.hpp>
 
 #include "platform/thread.hpp"
+#include "scheduler/group_profile.hpp"
 #include "worker/detached_queue.hpp"
 #include "worker/line_allocated.hpp"
 
@@ -37,6 +38,13 @@ class group_rest : public line_allocated {
   void record(std::uint64_t order) noexcept;
   /// What was noted, which it forgets; null: nothing. Called when no task of the group is left.
   [[nodiscard]] std::exception_ptr take_error() noexcept;
+
+  /// A thread outside has run a task of the group, in a root of the profile.
+  void add_profile(const profiled_work& root, std::int64_t elapsed_ns) noexcept;
+  /// The group was waited for.
+  void end_profile() noexcept;
+  /// What a task of the group that the worker runs belongs to in its profile; null: it has none.
+  [[nodiscard]] profiled_construct* profiled_by(const worker& w) noexcept;
 
   /// A task came new into the lane; the caller is inside of its queue still.
   static void count_made(detached_lane& in) noexcept;
@@ -114,7 +122,8 @@ class group_rest : public line_allocated {
   std::array<platform::atomic<std::uint64_t>, most_queues / 64> in_use_{};  ///< a bit for each of these
   detached_lane own_lane_;
   platform::atomic<std::uint32_t> watchers_{0};  ///< waiters that sleep, or are about to; written under the lock
-  platform::mutex mutex_;                        ///< for exceptions, and watching
+  platform::mutex mutex_;                        ///< for exceptions, watching, and the profile
+  std::unique_ptr<group_profile> profile_;       ///< of threads outside
   std::uint64_t error_order_ = 0;
   std::exception_ptr error_;
 };

@@ -196,14 +196,16 @@ void injector::queue(detached_task& t, bool is_new) noexcept {
 
 // False: there was no memory for a guest.
 bool injector::run_at_once(group_rest& group, detached_task& t, bool is_new) noexcept {
+  const bool from_outside = !is_profiled(*self);
   try {
     home_.run([&] {
       auto& w = static_cast<worker&>(*self);
       const busy_section here(w);
       const auto run_begun = [&](detached_task& begun) {
-        const profiled_child of_group(w.profile ? &begun.home->profiled : nullptr);
+        const profiled_child of_group(begun.home->profiled_by(w));
         run(w, begun);
       };
+      if (from_outside && w.profile) w.profile->begin_group(group);
       if (is_new) hold(group);
       w.begin_detached(group);
       const bool was_released = std::exchange(w.detached.runs_released, !is_new || w.detached.runs_released);
@@ -212,6 +214,8 @@ bool injector::run_at_once(group_rest& group, detached_task& t, bool is_new) noe
         while (detached_task* const next = take_own(w, nullptr)) run_begun(*next);
       }
       w.detached.runs_released = was_released;
+      // One that was released has run others, too.
+      if (from_outside && is_new && w.profile) home_.end_profile(w, group);
       flush(w);
     });
     return true;

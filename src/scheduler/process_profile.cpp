@@ -62,7 +62,7 @@ process_profile::process_profile() : is_wanted_(is_asked_for()) {
   write_at_exit([] { write_profile(); });
 }
 
-void process_profile::add(const profiled_work& root, std::int64_t elapsed_ns) const noexcept {
+void process_profile::add(const profiled_work& root, std::int64_t elapsed_ns) noexcept {
   profile_of_process& of = whole_profile();
   const std::lock_guard lock(of.mutex);
   try {

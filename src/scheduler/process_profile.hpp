@@ -15,7 +15,7 @@ class process_profile {
 
   [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
   /// Any thread. A root has ended, which took so long with all that was measured.
-  void add(const profiled_work& root, std::int64_t elapsed_ns) const noexcept;
+  static void add(const profiled_work& root, std::int64_t elapsed_ns) noexcept;
 
  private:
   const bool is_wanted_;

@@ -338,19 +338,28 @@ void scheduler_core::serve(worker& w, const platform::atomic<bool>& until) noexc
 }
 
 void scheduler_core::begin_profile(worker& w) {
-  // Inside of another scheduler's task, what is run here is a strand of that.
-  const bool is_inside = w.outer != nullptr && w.outer->profile != nullptr;
-  if (!process_profile_.is_wanted() || is_inside) return;
-  w.profile = std::make_shared<profile_recorder>();
+  if (!process_profile_.is_wanted()) return;
   w.diverts = true;
   w.raise();
+  if (w.outer != nullptr && w.outer->profile != nullptr) {
+    // Inside of another scheduler's task, what is run here is a part of that.
+    w.profile = w.outer->profile;
+    return;
+  }
+  w.profile = std::make_shared<profile_recorder>();
   w.root_since_ns = platform::now_ns();
   w.profile->begin_root();
 }
 
 void scheduler_core::end_profile(worker& w) noexcept {
   if (!w.profile) return;
-  process_profile_.add(w.profile->end_root(), platform::now_ns() - w.root_since_ns);
+  const bool is_root = w.outer == nullptr || w.profile != w.outer->profile;
+  if (is_root) process_profile::add(w.profile->end_root(), platform::now_ns() - w.root_since_ns);
+  w.profile = nullptr;
+}
+
+void scheduler_core::end_profile(worker& w, group_rest& of) noexcept {
+  of.add_profile(w.profile->end_root(), platform::now_ns() - w.root_since_ns);
   w.profile = nullptr;
 }
 

@@ -87,6 +87,8 @@ class scheduler_core {
   /// What the worker runs until end_profile() is profiled, if FILCH_PROFILE is set.
   void begin_profile(worker& w);
   void end_profile(worker& w) noexcept;
+  /// The same, of a root that is a task of a group.
+  static void end_profile(worker& w, group_rest& of) noexcept;
 
   [[nodiscard]] statistics stats() const;
   void reset_stats();

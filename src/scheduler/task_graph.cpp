@@ -127,7 +127,8 @@ bool task_graph::share(task& t, task_group& group) noexcept {
 
 // The list, with what is ready now in front.
 task_graph::task* task_graph::run_one(task& t, task* list) noexcept {
-  t.left.store(t.before, std::memory_order_relaxed);           // for the next run, ordered by this one's end
+  t.left.store(t.before, std::memory_order_relaxed);  // for the next run, ordered by this one's end
+  detail::begin_profiled_node(t.path);
   bool failed = t.is_skipped.load(std::memory_order_relaxed);  // [GN1] acquires it
   if (failed) {
     t.is_skipped.store(false, std::memory_order_relaxed);
@@ -143,6 +144,7 @@ task_graph::task* task_graph::run_one(task& t, task* list) noexcept {
   // From the last on, so that the first comes first.
   for (task* const each : std::views::reverse(t.next)) {
     task& next = *each;
+    detail::end_profiled_node(next.path);
     if (failed) next.is_skipped.store(true, std::memory_order_relaxed);  // released by [GN1]
     // [GN1] acquire: what all tasks before it did, for the last of them to end, after which nobody counts any more. Release:
     // what this one did, for that one.

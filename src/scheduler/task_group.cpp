@@ -75,6 +75,7 @@ detail::group_rest* task_group::wait_for_detached() {
   if (rest == nullptr) return nullptr;
   detail::injector::wait(*rest);
   rest->tasks.reset();  // what comes after the group has the task's whole range again
+  rest->end_profile();
   if (detail::is_profiled(*detail::self)) {
     static_cast<detail::worker&>(*detail::self).profile->join(rest->profiled);
   }
@@ -275,7 +276,7 @@ detail::group_rest& task_group::rest() {
 detail::profiled_construct* task_group::profiled() noexcept {
   if (!detail::is_profiled(*detail::self)) return nullptr;
   try {
-    return &rest().profiled;
+    return rest().profiled_by(static_cast<detail::worker&>(*detail::self));
   } catch (const std::exception&) {
     return nullptr;  // it counts as part of what it is in
   }

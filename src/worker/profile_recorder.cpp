@@ -30,14 +30,18 @@ void add_to(std::map<std::string, profiled_part>& all, const std::map<std::strin
 
 }  // namespace
 
+void profiled_work::add_counts(const profiled_work& other) {
+  roots += other.roots;
+  tasks += other.tasks;
+  work_ns += other.work_ns;
+  add_to(loops, other.loops);
+  add_to(named, other.named);
+}
+
 void profiled_work::add(const profiled_work& later) {
-  roots += later.roots;
-  tasks += later.tasks;
-  work_ns += later.work_ns;
+  add_counts(later);
   span_ns += later.span_ns;
   forks = std::max(forks, later.forks);
-  add_to(loops, later.loops);
-  add_to(named, later.named);
   graph.insert(graph.end(), later.graph.begin(), later.graph.end());
 }
 
@@ -111,6 +115,7 @@ void profile_recorder::begin_root() noexcept {
 }
 
 profiled_work profile_recorder::end_root() noexcept {
+  join(of_group_);
   pause();
   done_.span_ns = now_.ns;
   done_.forks = now_.forks;
@@ -174,6 +179,16 @@ void profile_recorder::join(profiled_construct& of) noexcept {
     }
   }
   of = {};
+}
+
+profiled_path profile_recorder::path() noexcept {
+  const no_strand here(*this);
+  return now_;
+}
+
+void profile_recorder::follow(const profiled_path& other) noexcept {
+  const no_strand here(*this);
+  now_.meet(other);
 }
 
 void profile_recorder::raise_threshold() noexcept {
@@ -278,6 +293,14 @@ profiled_child::profiled_child(profiled_construct* of) noexcept : of_(of) {
 
 profiled_child::~profiled_child() {
   if (of_ != nullptr) static_cast<worker&>(*self).profile->end_child(*of_);
+}
+
+void begin_profiled_node(profiled_path& longest) noexcept {
+  if (is_profiled(*self)) static_cast<worker&>(*self).profile->follow(std::exchange(longest, {}));
+}
+
+void end_profiled_node(profiled_path& of_later) noexcept {
+  if (is_profiled(*self)) of_later.meet(static_cast<worker&>(*self).profile->path());
 }
 
 }  // namespace filch::detail

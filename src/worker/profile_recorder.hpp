@@ -23,6 +23,7 @@
 
 namespace filch::detail {
 
+class group_rest;
 struct loop_state;
 struct worker_core;
 
@@ -55,6 +56,9 @@ struct profiled_work {
   std::map<std::string, profiled_part> named;
   std::vector<std::int64_t> graph;
 
+  /// What depends on no order.
+  void add_counts(const profiled_work& other);
+  /// All of it, of what came afterwards.
   void add(const profiled_work& later);
 };
 
@@ -63,12 +67,23 @@ class profile_recorder {
   profile_recorder();
 
   void begin_root() noexcept;
+  /// The root runs a task of that group for a thread outside, and joins what further tasks of it there are.
+  void begin_group(const group_rest& of) noexcept { group_ = &of; }
+  /// The root's construct for them; null: that group is not the root's.
+  [[nodiscard]] profiled_construct* construct_of(const group_rest& of) noexcept {
+    return group_ == &of ? &of_group_ : nullptr;
+  }
   /// What was recorded since.
   [[nodiscard]] profiled_work end_root() noexcept;
 
   void begin_child(profiled_construct& of) noexcept;
   void end_child(profiled_construct& of) noexcept;
   void join(profiled_construct& of) noexcept;
+
+  /// The path that ends here.
+  [[nodiscard]] profiled_path path() noexcept;
+  /// What comes next comes after the end of that path, too.
+  void follow(const profiled_path& other) noexcept;
 
   /// Runs [low, high) of a loop, in pieces.
   void run_loop(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high) noexcept;
@@ -102,7 +117,9 @@ class profile_recorder {
 
   profiled_work done_;
   profiled_path now_;
-  std::vector<frame> frames_;  ///< the tasks that it is in
+  std::vector<frame> frames_;          ///< the tasks that it is in
+  const group_rest* group_ = nullptr;  ///< that the root is a task of
+  profiled_construct of_group_{};
   std::int64_t strand_since_ns_ = 0;
   // When a strand was long for the last time, or the root began.
   platform::processor_time processor_time_{};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,74 @@ void two_wide_parts() {
   for (int i = 0; i < 2; ++i) wide();
 }
 
+void run_layers(bool long_first) {
+  filch::task_graph all;
+  std::vector<filch::task_graph::node> before;
+  for (int layer = 0; layer < 16; ++layer) {
+    std::vector<filch::task_graph::node> now;
+    for (const bool is_long : {long_first, !long_first}) {
+      now.push_back(all.add([is_long] { work(is_long ? 400'000 : 4'000); }, before));
+    }
+    before = now;
+  }
+  all.run();
+}
+
+void run_group(task_group& all) {
+  for (int i = 0; i < 32; ++i) all.run([] { work(200'000); });
+  all.wait();
+}
+
+// They are run by a thread that is no worker.
+const std::map<std::string, std::function<void()>> outside_programs{
+    {"outside_group",
+     [] {
+       task_group all;
+       run_group(all);
+     }},
+    {"outside_heap_group", [] { run_group(*std::make_unique<task_group>()); }},
+    {"outside_groups",
+     [] {
+       for (int i = 0; i < 4; ++i) {
+         task_group all;
+         for (int task = 0; task < 8; ++task) all.run([] { work(200'000); });
+         all.wait();
+       }
+     }},
+    {"outside_chain",
+     [] {
+       task_group all;
+       all.run([&] {
+         work(200'000);
+         all.run([] { work(200'000); });
+       });
+       all.run([] { work(200'000); });
+       all.wait();
+     }},
+    {"outside_threads",
+     [] {
+       task_group all;
+       const auto fill = [&] {
+         for (int i = 0; i < 16; ++i) all.run([] { work(200'000); });
+       };
+       std::thread other(fill);
+       fill();
+       other.join();
+       all.wait();
+     }},
+    {"outside_throws",
+     [] {
+       task_group all;
+       for (int i = 0; i < 4; ++i) all.run([] { work(200'000); });
+       all.run([] { throw 1; });
+       try {
+         all.wait();
+       } catch (int) {
+         run_group(all);
+       }
+     }},
+};
+
 const std::map<std::string, std::function<void()>> programs{
     {"fib", [] { fib(12); }},
     {"chain", [] { chain(50); }},
@@ -60,6 +129,14 @@ const std::map<std::string, std::function<void()>> programs{
        const auto all = std::make_unique<task_group>();
        for (int i = 0; i < 32; ++i) all->run([] { work(200'000); });
        all->wait();
+     }},
+    // Each layer waits for the whole one before: it is a chain of the long ones, in whichever order they are added.
+    {"graph_long_first", [] { run_layers(true); }},
+    {"graph_long_last", [] { run_layers(false); }},
+    {"other_scheduler",
+     [] {
+       filch::scheduler other({.workers = 2});
+       other.run([] { parallel_for(0, 64, [](int) { work(200'000); }); });
      }},
     {"loop", [] { parallel_for(0, 64, [](int) { work(200'000); }); }},
     {"short_loops",
@@ -112,9 +189,13 @@ const std::map<std::string, std::function<void()>> programs{
 
 int main(int argc, char** argv) {
   const auto found = argc == 2 ? programs.find(argv[1]) : programs.end();
-  if (found == programs.end()) {
+  if (argc != 2 || (found == programs.end() && !outside_programs.contains(argv[1]))) {
     static_cast<void>(std::fprintf(stderr, "profile_program: name one of its programs\n"));
     return 2;
+  }
+  if (const auto outside = outside_programs.find(argv[1]); outside != outside_programs.end()) {
+    outside->second();
+    return 0;
   }
   filch::scheduler pool({.workers = 4, .policy = "lace"});  // whatever a program wants
   pool.run(found->second);

@@ -79,6 +79,26 @@ def main() -> None:
         expect(group["forks"] == 32, f"{name}: 32 forks before what follows the last one, not {group['forks']}")
         expect(group["span_ns"] >= group["work_ns"] / 33, f"{name}: no more parallelism than tasks")
         expect_once(program, name, lambda p: p["span_ns"] < p["work_ns"] / 8, "tasks are parallel")
+    # Of a group that a thread outside fills, with nobody's tasks around.
+    for name in ("outside_group", "outside_heap_group", "outside_threads"):
+        group = profile(program, name)
+        expect(group["tasks"] == 32, f"{name}: 32 tasks")
+        expect(group["forks"] == 32, f"{name}: 32 forks, not {group['forks']}")
+        expect(group["span_ns"] >= group["work_ns"] / 33, f"{name}: no more parallelism than tasks")
+        expect_once(program, name, lambda p: p["span_ns"] < p["work_ns"] / 8, "tasks are parallel")
+    expect(profile(program, "outside_groups")["span_ns"] >= profile(program, "outside_groups")["work_ns"] / 10, "groups one after the other")
+    expect_once(program, "outside_groups", lambda p: 4 <= p["work_ns"] / p["span_ns"] <= 9, "four groups of eight, one after the other")
+    expect_once(program, "outside_chain", lambda p: 1.2 < p["work_ns"] / p["span_ns"] < 1.6, "a task that adds one, and another: two of three in a chain")
+    expect(profile(program, "outside_throws")["tasks"] == 37, "a group that is used again after an error")
+
+    for name in ("graph_long_first", "graph_long_last"):
+        graph = profile(program, name)
+        expect(graph["span_ns"] > 0.8 * graph["work_ns"], f"{name}: the long ones are a chain: {graph['span_ns']} of {graph['work_ns']}")
+
+    other = profile(program, "other_scheduler")
+    expect([(each["calls"], each["iterations"]) for each in other["loops"]] == [(1, 64)], f"a loop of another scheduler: {other['loops']}")
+    expect_once(program, "other_scheduler", lambda p: p["span_ns"] < p["work_ns"] / 8, "whose iterations are parallel")
+
     leaves = profile(program, "group")["named"]
     expect([(each["name"], each["calls"]) for each in leaves] == [("leaf", 32)], f"named parts: {leaves}")
 
@@ -109,6 +129,12 @@ def main() -> None:
     profile(program, "throws")
     expect(profile(program, "forks")["tasks"] == 1, "a child that exits leaves its parent's profile alone")
     expect(profile(program, "submitted")["work_ns"] > 0, "submitted tasks are part of who submits")
+
+    for variable in ("FILCH_PROFILE", "FILCH_RECORD"):
+        with tempfile.TemporaryDirectory() as folder:
+            both = {variable: f"{folder}/both", "FILCH_TRACE": f"{folder}/./both"}
+            refused = subprocess.run([*program, "fib"], env={**os.environ, **both}, capture_output=True, text=True, check=False)
+            expect(refused.returncode != 0 and "name another file" in refused.stderr, f"two results in one file: {refused.stderr}")
 
     refused = subprocess.run([*program, "fib"], env={**os.environ, "FILCH_PROFILE": "/nowhere/page.html"}, capture_output=True, text=True, check=False)
     expect(refused.returncode != 0 and "FILCH_PROFILE '/nowhere/page.html' cannot be written" in refused.stderr, f"a bad path: {refused.stderr}")

@@ -42,6 +42,12 @@ class FILCH_API profiled_child {
   profiled_construct* of_;
 };
 
+/// If the calling worker is profiled, the node of a graph that it begins comes after that path, which is none then: the
+/// longest of those that lead there. It would follow the one alone that released it, the last to end.
+FILCH_API void begin_profiled_node(profiled_path& longest) noexcept;
+/// And the node that it has ended comes before the one that has that path.
+FILCH_API void end_profiled_node(profiled_path& of_later) noexcept;
+
 /// Is what the calling worker runs profiled?
 [[nodiscard]] FILCH_API bool is_profiled(const worker_core& w) noexcept;
 
