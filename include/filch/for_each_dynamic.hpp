@@ -49,7 +49,7 @@ void for_each_dynamic(First first, Last last, Body&& body, sharing how = {}) {
 template <detail::iterable Range, class Body>
   requires bag_processor<Body, std::iter_value_t<decltype(std::begin(std::declval<Range&>()))>>
 void for_each_dynamic(Range&& range, Body&& body, sharing how = {}) {
-  for_each_dynamic(std::begin(range), std::end(range), body, how);
+  filch::for_each_dynamic(std::begin(range), std::end(range), body, how);
 }
 
 /// The same, which ends early once a stop is requested: items whose body has not begun by then may be dropped.
@@ -62,7 +62,7 @@ loop_status for_each_dynamic(First first, Last last, Body&& body, sharing how, c
 template <detail::iterable Range, class Body>
   requires bag_processor<Body, std::iter_value_t<decltype(std::begin(std::declval<Range&>()))>>
 loop_status for_each_dynamic(Range&& range, Body&& body, sharing how, const std::stop_token& stop) {
-  return for_each_dynamic(std::begin(range), std::end(range), body, how, stop);
+  return filch::for_each_dynamic(std::begin(range), std::end(range), body, how, stop);
 }
 
 }  // namespace filch

@@ -380,7 +380,7 @@ inline auto fork_join(F&& f, G&& g, H&& h, More&&... more) {
   constexpr double share = 1.0 / (3 + sizeof...(More));
   auto [first, rest] = detail::fork_join_pair<false>(
       std::forward<F>(f),
-      [&]() { return fork_join(std::forward<G>(g), std::forward<H>(h), std::forward<More>(more)...); }, share);
+      [&]() { return filch::fork_join(std::forward<G>(g), std::forward<H>(h), std::forward<More>(more)...); }, share);
   return std::tuple_cat(std::tuple<detail::result_of<F>>(std::forward<detail::result_of<F>>(first)), std::move(rest));
 }
 

@@ -66,8 +66,8 @@ loop_status run_interval(First first, Last last, Body& body, splitting how, cons
 template <class Range, class Body>
 loop_status run_range(const Range& range, Body& body, splitting how, const std::stop_token* stop) {
   if constexpr (bit_range<Range>) {
-    const auto shape = bit_shape_of(range);
-    how.grain = shape.grain_from(with_grain(how, grain_of(range)).grain);
+    const auto shape = detail::bit_shape_of(range);
+    how.grain = shape.grain_from(with_grain(how, detail::grain_of(range)).grain);
     return run_loop(block_of(shape, body), how, stop);
   } else if constexpr (shaped_range<Range>) {
     static_assert(
@@ -75,7 +75,7 @@ loop_status run_range(const Range& range, Body& body, splitting how, const std::
         "filch: this range leads to elements of a std::vector<bool> that share words, which two workers must "
         "not change at the same time. Loop over a blocked_range of the vector's own iterators, or of constant "
         "ones if they are only read");
-    return run_loop(block_of(shape_of(range), body), with_grain(how, grain_of(range)), stop);
+    return run_loop(block_of(detail::shape_of(range), body), with_grain(how, detail::grain_of(range)), stop);
   } else {
     if (how.kind != loop_kind::inherited && self != &foreign_worker) static_cast<void>(checked_kind(*self, how.kind));
     run_halves(range, body, stop);
@@ -142,15 +142,15 @@ void parallel_for(First first, Last last, Body&& body, weights hints) {
 /// made anew for each look at them (a view), body gets what that loop would.
 template <detail::iterable Range, class Body>
 void parallel_for(Range&& range, Body&& body, splitting how = {}) {
-  parallel_for(std::begin(range), std::end(range), body, how);
+  filch::parallel_for(std::begin(range), std::end(range), body, how);
 }
 template <detail::iterable Range, class Body>
 void parallel_for(Range&& range, Body&& body, std::size_t grain) {
-  parallel_for(std::begin(range), std::end(range), body, splitting{.grain = grain});
+  filch::parallel_for(std::begin(range), std::end(range), body, splitting{.grain = grain});
 }
 template <detail::iterable Range, class Body>
 void parallel_for(Range&& range, Body&& body, weights hints) {
-  parallel_for(std::begin(range), std::end(range), body, hints);
+  filch::parallel_for(std::begin(range), std::end(range), body, hints);
 }
 
 namespace detail {
@@ -222,7 +222,7 @@ loop_status parallel_for(First first, Last last, Step step, Body&& body, splitti
 }
 template <detail::iterable Range, class Body>
 loop_status parallel_for(Range&& range, Body&& body, splitting how, const std::stop_token& stop) {
-  return parallel_for(std::begin(range), std::end(range), body, how, stop);
+  return filch::parallel_for(std::begin(range), std::end(range), body, how, stop);
 }
 template <splittable_range Range, class Body>
 loop_status parallel_for(const Range& range, Body&& body, splitting how, const std::stop_token& stop) {

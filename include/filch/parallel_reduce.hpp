@@ -385,17 +385,17 @@ T parallel_reduce(First first, Last last, T init, const Value& value, const Comb
 template <class First, class Last, class T, class Value = std::identity>
   requires detail::loop_bounds<First, Last>
 T parallel_reduce(First first, Last last, T init, const Value& value, weights hints) {
-  return parallel_reduce(std::move(first), std::move(last), std::move(init), value, std::plus<>(), hints);
+  return filch::parallel_reduce(std::move(first), std::move(last), std::move(init), value, std::plus<>(), hints);
 }
 
 /// The same for everything in a container, an array, or a view.
 template <detail::iterable Range, class T, class Value = std::identity, class Combine = std::plus<>>
 T parallel_reduce(Range&& range, T init, const Value& value = {}, const Combine& combine = {}, std::size_t grain = 0) {
-  return parallel_reduce(std::begin(range), std::end(range), std::move(init), value, combine, grain);
+  return filch::parallel_reduce(std::begin(range), std::end(range), std::move(init), value, combine, grain);
 }
 template <detail::iterable Range, class T, class Value = std::identity, class Combine = std::plus<>>
 T parallel_reduce(Range&& range, T init, const Value& value, const Combine& combine, weights hints) {
-  return parallel_reduce(std::begin(range), std::end(range), std::move(init), value, combine, hints);
+  return filch::parallel_reduce(std::begin(range), std::end(range), std::move(init), value, combine, hints);
 }
 
 }  // namespace filch

@@ -119,8 +119,8 @@ void list_parts(Range range, std::vector<Range>& parts) {
     return;
   }
   Range second(range, split{});
-  list_parts(std::move(range), parts);
-  list_parts(std::move(second), parts);
+  detail::list_parts(std::move(range), parts);
+  detail::list_parts(std::move(second), parts);
 }
 
 }  // namespace detail

@@ -131,7 +131,7 @@ void parallel_stable_sort(Iterator first, Iterator last, const Compare& less = {
 template <class Range, class Compare = std::less<>, class Key = std::identity>
   requires detail::sortable_iterator<decltype(std::begin(std::declval<Range&>()))>
 void parallel_sort(Range&& range, const Compare& less = {}, const Key& key = {}) {
-  parallel_sort(std::begin(range), std::end(range), less, key);
+  filch::parallel_sort(std::begin(range), std::end(range), less, key);
 }
 template <class Range, class Compare = std::less<>, class Key = std::identity>
   requires detail::sortable_iterator<decltype(std::begin(std::declval<Range&>()))>

@@ -117,7 +117,7 @@ void async(F&& f) {
 template <class Index, class F>
   requires std::is_integral_v<Index>
 void forasync(Index first, Index last, F&& f) {
-  async([first, last, f = std::decay_t<F>(std::forward<F>(f))] { parallel_for(first, last, f); });
+  async([first, last, f = std::decay_t<F>(std::forward<F>(f))] { filch::parallel_for(first, last, f); });
 }
 
 /// Makes a task of this place that begins when all of these futures are ready, with a value or an error.

@@ -1,4 +1,7 @@
 // The wait for a future.
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -158,14 +161,31 @@ void sleep_until_ready(future_base& f) {
 /// Continuations that wait for each other, of which one search looks at so many; and futures of futures, nested so deep.
 constexpr unsigned most_sources = 16;
 
-bool run_parts(future_base& of, unsigned depth);
+/// The futures of several that a search has come to. Each once, however many paths lead there, and not too many: whoever
+/// waits has tasks to offer, too.
+class search {
+ public:
+  /// False: it was there, or has seen enough.
+  [[nodiscard]] bool enter(const future_base& of) noexcept {
+    const auto end = seen_.begin() + count_;
+    if (count_ == seen_.size() || std::find(seen_.begin(), end, &of) != end) return false;
+    seen_[count_++] = &of;
+    return true;
+  }
+
+ private:
+  std::array<const future_base*, 64> seen_;
+  std::size_t count_ = 0;
+};
+
+bool run_parts(future_base& of, search& by, unsigned depth);
 
 /// Runs the task that makes the future ready, if nobody has begun it. False: it may not run, or somebody has.
 bool run_queued(future_base& f, background_task& task) { return task.is_queued() && wait_for_task(f, task); }
 
 /// Runs what the continuation waits for, directly or not, if that may run and nobody has begun it. False: it may not, or
 /// somebody has.
-bool run_source(background_task& of, unsigned depth) {
+bool run_source(background_task& of, search& by, unsigned depth) {
   future_user<future_base> source;
   background_task* task = &of;
   for (unsigned i = 0; i < most_sources && task->is_held(); ++i) {
@@ -173,18 +193,19 @@ bool run_source(background_task& of, unsigned depth) {
     source = task->source();
     if (source == nullptr) return false;
     task = source->maker();
-    if (task == nullptr) return run_parts(*source, depth + 1);
+    if (task == nullptr) return run_parts(*source, by, depth + 1);
   }
   return source != nullptr && run_queued(*source, *task);
 }
 
 /// The same of a future that waits for several.
-bool run_parts(future_base& of, unsigned depth) {
-  if (of.parts() == nullptr || depth == most_sources) return false;
-  return of.parts()->visit([depth](future_base& part) {
-    background_task* const task = part.is_ready() ? nullptr : part.maker();
-    if (task == nullptr) return run_parts(part, depth + 1);
-    return task->is_held() ? run_source(*task, depth) : run_queued(part, *task);
+bool run_parts(future_base& of, search& by, unsigned depth) {
+  if (of.parts() == nullptr || depth == most_sources || !by.enter(of)) return false;
+  return of.parts()->visit([&by, depth](future_base& part) {
+    if (part.is_ready()) return false;
+    background_task* const task = part.maker();
+    if (task == nullptr) return run_parts(part, by, depth + 1);
+    return task->is_held() ? run_source(*task, by, depth) : run_queued(part, *task);
   });
 }
 
@@ -205,7 +226,8 @@ void await_release(future_base& f, background_task& task) {
   worker* const w = worker::of_this_thread();
   patience spinning = patience::of_searches(spin_ns_of(task));
   while (task.is_held() && !f.is_ready()) {
-    if (run_source(task, 0)) {
+    search from_here;
+    if (run_source(task, from_here, 0)) {
       spinning.begin();
       continue;
     }
@@ -222,7 +244,8 @@ void wait_within(future_base& f, unsigned depth);
 /// First what nobody has begun, then what others are in the middle of.
 void wait_for_parts(future_base& f, unsigned depth) {
   if (f.parts() == nullptr || depth == most_sources) return;
-  run_parts(f, depth);
+  search from_here;
+  run_parts(f, from_here, depth);
   f.parts()->visit([depth](future_base& part) {
     wait_within(part, depth + 1);
     return false;

@@ -1,7 +1,9 @@
-// What becomes of continuations whose source has an error.
+// What becomes of continuations whose source has an error, and of many that depend on each other.
+#include <cstddef>
 #include <exception>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -22,6 +24,31 @@ TEST(continuation, of_an_error_is_not_called_and_has_that_error) {
   EXPECT_THROW(with_value.get(), std::runtime_error);
   EXPECT_THROW(without.get(), std::runtime_error);
   EXPECT_FALSE(called);
+}
+
+// Each cell after all of the row before it. The way back from the last has 4 to the power of 20 paths.
+TEST(continuation, of_rows_of_several_is_waited_for) {
+  constexpr int rows = 20;
+  for (const int workers : {1, 2, 4}) {
+    scheduler pool({.workers = workers});
+    const int found = pool.run([&] {
+      promise<int> first;
+      std::vector<future<int>> row(4, first.get_future());
+      for (int i = 0; i != rows; ++i) {
+        std::vector<future<int>> next;
+        for (std::size_t cell = 0; cell != row.size(); ++cell) {
+          next.push_back(when_all(row).then([](const std::vector<future<int>>& all) { return all[0].get() + 1; }));
+        }
+        row = next;
+      }
+      task_group group;
+      group.run([&] { first.put(0); });
+      const int last = row[0].get();
+      group.wait();
+      return last;
+    });
+    EXPECT_EQ(found, rows);
+  }
 }
 
 }  // namespace

@@ -134,6 +134,6 @@ auto bit_shape_of(const blocked_range<Iterator>& range) {
 }
 /// A range that is cut where words are.
 template <class Range>
-concept bit_range = requires(const Range& range) { bit_shape_of(range); };
+concept bit_range = requires(const Range& range) { detail::bit_shape_of(range); };
 
 }  // namespace filch::detail

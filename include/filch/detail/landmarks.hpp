@@ -78,13 +78,13 @@ class landmark_shape {
 };
 
 template <class First, class Last>
-concept has_shape = requires(First first, Last last) { shape_of(std::move(first), std::move(last)); };
+concept has_shape = requires(First first, Last last) { detail::shape_of(std::move(first), std::move(last)); };
 
 /// Calls use(shape) with the shape of single items between these bounds.
 template <class First, class Last, class Use>
 [[gnu::always_inline]] inline decltype(auto) with_shape(First first, Last last, const Use& use) {
   if constexpr (has_shape<First, Last>) {
-    return use(shape_of(std::move(first), std::move(last)));
+    return use(detail::shape_of(std::move(first), std::move(last)));
   } else {
     static_assert(
         std::forward_iterator<First>,

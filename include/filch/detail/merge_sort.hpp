@@ -115,7 +115,7 @@ class merge_sort {
   std::exception_ptr sort_leaf(std::uint64_t begin, std::uint64_t n) const {
     to_buffer(begin, n);
     try {
-      insertion_sort(in_buffer(begin), in_buffer(begin + n), less_);
+      detail::insertion_sort(in_buffer(begin), in_buffer(begin + n), less_);
       return {};
     } catch (...) {
       return std::current_exception();

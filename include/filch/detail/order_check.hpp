@@ -59,7 +59,8 @@ void reverse_equals(Iterator first, Iterator last, const Compare& less) {
   const Iterator begin = std::partition_point(first, middle, [&](const auto& x) { return less(*middle, x); });
   const Iterator end = std::partition_point(middle, last, [&](const auto& x) { return !less(x, *middle); });
   std::reverse(begin, end);
-  filch::fork_join([&, first] { reverse_equals(first, begin, less); }, [&, last] { reverse_equals(end, last, less); });
+  filch::fork_join([&, first] { detail::reverse_equals(first, begin, less); },
+                   [&, last] { detail::reverse_equals(end, last, less); });
 }
 
 /// Sorts a range that is in order, or the other way round; does nothing to others.
@@ -68,7 +69,7 @@ template <bool Stable, class Iterator, class Compare>
 bool sort_if_in_order(Iterator first, Iterator last, const Compare& less) {
   if (all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(y, x); })) return true;
   if (!all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(x, y); })) return false;
-  if constexpr (Stable) reverse_equals(first, last, less);
+  if constexpr (Stable) detail::reverse_equals(first, last, less);
   using offset = std::iter_difference_t<Iterator>;
   for_blocks(static_cast<std::uint64_t>(last - first) / 2, [first, last](std::uint64_t from, std::uint64_t to) {
     for (auto i = static_cast<offset>(from); i != static_cast<offset>(to); ++i) {

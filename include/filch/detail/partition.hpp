@@ -138,7 +138,7 @@ class shared_partition {
   }
   [[nodiscard]] std::uint64_t end_of(std::uint64_t block) const noexcept { return begin_of(block + 1); }
   [[nodiscard]] std::uint64_t partition_block(std::uint64_t block) const {
-    const Iterator middle = partition_alone(place(begin_of(block)), place(end_of(block)), wanted_);
+    const Iterator middle = detail::partition_alone(place(begin_of(block)), place(end_of(block)), wanted_);
     return static_cast<std::uint64_t>(middle - first_);
   }
 

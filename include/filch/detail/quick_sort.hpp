@@ -103,7 +103,7 @@ class quick_sort {
       sort(first, pivot, bad_pivots, perhaps_sorted);
       first = middle;
     }
-    insertion_sort(first, last, less_);
+    detail::insertion_sort(first, last, less_);
   }
 
   [[nodiscard]] bool is_sorted(Iterator first, Iterator last) const {
@@ -113,7 +113,7 @@ class quick_sort {
   /// Partitions all but the first element, which is the pivot.
   template <class Wanted>
   Iterator divide(Iterator first, Iterator last, const Wanted& wanted) const {
-    if (size(first, last) < shared_from_) return partition_alone(first + 1, last, wanted);
+    if (size(first, last) < shared_from_) return detail::partition_alone(first + 1, last, wanted);
     return divide_together(first + 1, last, wanted);
   }
   /// Not inlined: each level of the recursion would have its tables on the stack.

@@ -355,7 +355,7 @@ auto shape_of(const blocked_range3d<Page, Row, Column>& range) {
 
 /// A range whose shape is known. Of others it is known how to halve them.
 template <class Range>
-concept shaped_range = requires(const Range& range) { shape_of(range); };
+concept shaped_range = requires(const Range& range) { detail::shape_of(range); };
 
 template <class Value>
 std::size_t grain_of(const blocked_range<Value>& range) {
