@@ -87,8 +87,13 @@ void reject_other_file(const std::string& path, const std::string& where) {
     std::error_code ignored;
     if (other == nullptr || (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))) continue;
     if (fs::absolute(name_of_file(other)).lexically_normal() != fs::absolute(path).lexically_normal()) continue;
-    throw std::invalid_argument("filch: " + where + " and " + variable + " are both to be written to '" + path +
-                                "'; name another file in one of them");
+    throw std::invalid_argument(std::string("filch: ")
+                                    .append(where)
+                                    .append(" and ")
+                                    .append(variable)
+                                    .append(" are both to be written to '")
+                                    .append(path)
+                                    .append("'; name another file in one of them"));
   }
 }
 
