@@ -31,7 +31,7 @@ int fib(int n) {
 
 // NOLINTNEXTLINE(misc-no-recursion): that is the work.
 void chain(int links) {
-  work(10'000);
+  work(100'000);
   if (links == 0) return;
   task_group next;
   next.run([links] { chain(links - 1); });

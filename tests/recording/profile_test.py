@@ -97,7 +97,10 @@ def main() -> None:
 
     other = profile(program, "other_scheduler")
     expect([(each["calls"], each["iterations"]) for each in other["loops"]] == [(1, 64)], f"a loop of another scheduler: {other['loops']}")
-    expect_once(program, "other_scheduler", lambda p: p["span_ns"] < p["work_ns"] / 8, "whose iterations are parallel")
+    # The other scheduler's start and end, a millisecond under a sanitizer, are part of the chain.
+    expect_once(
+        program, "other_scheduler", lambda p: p["work_ns"] - p["span_ns"] > p["loops"][0]["work_ns"] * 7 / 8, "whose iterations are parallel"
+    )
 
     leaves = profile(program, "group")["named"]
     expect([(each["name"], each["calls"]) for each in leaves] == [("leaf", 32)], f"named parts: {leaves}")
