@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include <filch/detail/numbers.hpp>
+
 namespace filch::detail {
 
 scope_list::scope_list(std::size_t capacity)

@@ -181,9 +181,9 @@ void check_copies(std::size_t values) {
       }
     });
     std::atomic<int> ready{0};
-    places::finish_spmd([&, source = source, target = target] {
-      const int from = after(places::here(), source);
-      const int to = after(places::here(), target);
+    places::finish_spmd([&, from_source = source, to_target = target] {
+      const int from = after(places::here(), from_source);
+      const int to = after(places::here(), to_target);
       const auto done =
           places::async_copy(places::global_ptr<int>{to, targets[static_cast<std::size_t>(to)]},
                              places::global_ptr<const int>{from, sources[static_cast<std::size_t>(from)]}, values);

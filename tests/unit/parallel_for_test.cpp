@@ -1315,15 +1315,14 @@ TEST(parallel_for, says_so_when_an_iteration_stops_it) {
     for (const auto& [step, last] : {stop{1, 0}, stop{1, 100}, stop{1, 499}, stop{3, 0}, stop{3, 99}, stop{3, 498}}) {
       std::stop_source source;
       account runs(500);
-      const auto body = [&, last = last](std::size_t i) {
+      const auto body = [&, it = last](std::size_t i) {
         runs.ran(i);
         linger(i);
-        if (i == last) source.request_stop();
+        if (i == it) source.request_stop();
       };
-      s.run([&, step = step] {
-        const auto status = step == 1
-                                ? parallel_for(std::size_t{0}, runs.size(), body, way.how, source.get_token())
-                                : parallel_for(std::size_t{0}, runs.size(), step, body, way.how, source.get_token());
+      s.run([&, by = step] {
+        const auto status = by == 1 ? parallel_for(std::size_t{0}, runs.size(), body, way.how, source.get_token())
+                                    : parallel_for(std::size_t{0}, runs.size(), by, body, way.how, source.get_token());
         ASSERT_EQ(status, loop_status::stopped);
       });
       ASSERT_EQ(runs.runs(last), 1U);
