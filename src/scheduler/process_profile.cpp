@@ -24,6 +24,7 @@ struct profile_of_process {
   std::string path;
   std::int64_t begin_ns = 0;
   std::int64_t in_roots_ns = 0;
+  std::uint64_t begun_roots = 0;  ///< that have not ended
   profiled_work all;
 };
 
@@ -36,6 +37,12 @@ void write_profile() noexcept {
   if (recording_path(variable) == nullptr) return;
   profile_of_process& of = whole_profile();
   const std::lock_guard lock(of.mutex);
+  if (of.begun_roots > 0) {
+    static_cast<void>(std::fprintf(
+        stderr,
+        "filch: the program exits inside of %llu calls of run, or tasks: what these did is not in profile '%s'\n",
+        static_cast<unsigned long long>(of.begun_roots), of.path.c_str()));
+  }
   try {
     // Threads may have had roots at the same time.
     const std::int64_t outside_ns = std::max<std::int64_t>(0, platform::now_ns() - of.begin_ns - of.in_roots_ns);
@@ -60,6 +67,18 @@ process_profile::process_profile() : is_wanted_(is_asked_for()) {
   of.path = writable_path(name_of_file(recording_path(variable)), variable);
   of.begin_ns = platform::now_ns();
   write_at_exit([] { write_profile(); });
+}
+
+void process_profile::begin_root() noexcept {
+  profile_of_process& of = whole_profile();
+  const std::lock_guard lock(of.mutex);
+  ++of.begun_roots;
+}
+
+void process_profile::end_root() noexcept {
+  profile_of_process& of = whole_profile();
+  const std::lock_guard lock(of.mutex);
+  --of.begun_roots;
 }
 
 void process_profile::add(const profiled_work& root, std::int64_t elapsed_ns) noexcept {

@@ -14,7 +14,10 @@ class process_profile {
   process_profile();
 
   [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
-  /// Any thread. A root has ended, which took so long with all that was measured.
+  /// Any thread, as the next two. What begins is measured, and not to be lost in silence when the program exits inside of it.
+  static void begin_root() noexcept;
+  static void end_root() noexcept;
+  /// Roots have ended, which took so long with all that was measured.
   static void add(const profiled_work& root, std::int64_t elapsed_ns) noexcept;
 
  private:

@@ -182,6 +182,11 @@ const std::map<std::string, std::function<void()>> programs{
        waitpid(child, nullptr, 0);
        fork_join([] { work(1000); }, [] { work(1000); });
      }},
+    {"exits",
+     [] {
+       work(1000);
+       std::exit(0);
+     }},
     {"submitted", [] { filch::scheduler::default_scheduler().submit([] { work(100'000); }).wait(); }},
 };
 

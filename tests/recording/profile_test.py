@@ -133,6 +133,10 @@ def main() -> None:
     expect(profile(program, "forks")["tasks"] == 1, "a child that exits leaves its parent's profile alone")
     expect(profile(program, "submitted")["work_ns"] > 0, "submitted tasks are part of who submits")
 
+    with tempfile.TemporaryDirectory() as folder:
+        exits = subprocess.run([*program, "exits"], env={**os.environ, "FILCH_PROFILE": f"{folder}/page"}, capture_output=True, text=True, check=False)
+        expect("exits inside of 1 calls of run" in exits.stderr, f"what is not in a profile is said: {exits.stderr}")
+
     for variable in ("FILCH_PROFILE", "FILCH_RECORD"):
         with tempfile.TemporaryDirectory() as folder:
             both = {variable: f"{folder}/both", "FILCH_TRACE": f"{folder}/./both"}
