@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -67,6 +68,33 @@ class scratch_folder {
   fs::path path_;
 };
 
+/// Leaves the signals of the terminal to the program that is waited for, as std::system does: it ends, and what is to be
+/// cleaned up here still is.
+class signals_of_terminal {
+ public:
+  signals_of_terminal() {
+    sigemptyset(&defaults_);
+    struct sigaction ignore{};
+    ignore.sa_handler = SIG_IGN;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      sigaction(numbers[i], &ignore, &before_[i]);
+      if (before_[i].sa_handler == SIG_DFL) sigaddset(&defaults_, numbers[i]);
+    }
+  }
+  signals_of_terminal(const signals_of_terminal&) = delete;
+  signals_of_terminal& operator=(const signals_of_terminal&) = delete;
+  ~signals_of_terminal() {
+    for (std::size_t i = 0; i < numbers.size(); ++i) sigaction(numbers[i], &before_[i], nullptr);
+  }
+  /// Those that the program is to have as they were.
+  [[nodiscard]] const sigset_t& defaults() const noexcept { return defaults_; }
+
+ private:
+  static constexpr std::array numbers{SIGINT, SIGQUIT};
+  std::array<struct sigaction, numbers.size()> before_{};
+  sigset_t defaults_{};
+};
+
 /// Runs a program with variables in addition to those of the environment, and returns its exit status; 128 and the signal's
 /// number if one ended it.
 int status_of(const std::vector<std::string>& command, const std::vector<std::string>& variables,
@@ -89,8 +117,14 @@ int status_of(const std::vector<std::string>& command, const std::vector<std::st
   if (!output.empty()) {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   }
+  const signals_of_terminal signals;
+  posix_spawnattr_t attributes{};
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &signals.defaults());
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t process = 0;
-  const int error = posix_spawnp(&process, words.front(), &actions, nullptr, words.data(), environment.data());
+  const int error = posix_spawnp(&process, words.front(), &actions, &attributes, words.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
     throw std::invalid_argument(fmt::format("the program '{}' cannot be run: {}; name one that is there",
