@@ -129,7 +129,7 @@ void background::adopt(background_task& t, future_base& made) {
     const std::lock_guard lock(mutex_);
     if (tasks_ == nullptr) {
       home_.need_thread();
-      tasks_ = home_.injected().make_rest();
+      tasks_ = home_.injected().make_lasting_rest();
     }
     t.home = tasks_.get();
   }

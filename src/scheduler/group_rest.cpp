@@ -123,13 +123,15 @@ void group_rest::add_lane(detached_lane& lane) noexcept {
   in_use_[number / 64].fetch_add(std::uint64_t{1} << number % 64, std::memory_order_seq_cst);
 }
 
+bool group_rest::may_have_lane(const detached_queue& in) const noexcept { return in.number < queues_; }
+
 detached_lane* group_rest::find_lane(const detached_queue& in) const noexcept {
   // relaxed: the caller is inside of the queue, or is the queue's worker, which alone has made it
-  return in.number < queues_ ? lanes_[in.number].load(std::memory_order_relaxed) : nullptr;
+  return may_have_lane(in) ? lanes_[in.number].load(std::memory_order_relaxed) : nullptr;
 }
 
 detached_lane* group_rest::make_lane(detached_queue& in) noexcept {
-  if (in.number >= queues_) return nullptr;
+  if (!may_have_lane(in)) return nullptr;
   auto* const made = new (std::nothrow) detached_lane(*this, in);
   if (made == nullptr) return nullptr;
   add_lane(*made);

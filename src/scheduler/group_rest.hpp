@@ -67,6 +67,8 @@ class group_rest : public line_allocated {
 
   /// Its lane in that queue; null: there is none. Lanes of a queue are made by who is inside.
   [[nodiscard]] detached_lane* find_lane(const detached_queue& in) const noexcept;
+  /// False: the queue came too late to have one.
+  [[nodiscard]] bool may_have_lane(const detached_queue& in) const noexcept;
   /// Makes one. Null: the queue is to have none, or there is no memory.
   detached_lane* make_lane(detached_queue& in) noexcept;
   [[nodiscard]] detached_lane& own_lane() noexcept { return own_lane_; }

@@ -118,12 +118,16 @@ worker* injector::caller() const noexcept {
   return w != nullptr && &w->core == &home_ ? w : nullptr;
 }
 
-std::unique_ptr<group_rest> injector::make_rest() {
+std::unique_ptr<group_rest> injector::make_rest() { return make_rest(everybody_.most() + 1); }
+
+std::unique_ptr<group_rest> injector::make_lasting_rest() { return make_rest(group_rest::most_queues); }
+
+std::unique_ptr<group_rest> injector::make_rest(std::uint32_t wanted) {
   // Tasks come into the first queue also where there is no memory for another lane. A guest's may be gone by then.
   worker* const w = caller();
   const bool stays = w != nullptr && w->number < home_.chosen().workers;
   detached_queue& own = stays ? w->detached.queue : outside_;
-  const std::uint32_t queues = std::min(everybody_.most() + 1, group_rest::most_queues);
+  const std::uint32_t queues = std::min(wanted, group_rest::most_queues);
   return std::make_unique<group_rest>(*this, queues, own.number < queues ? own : outside_);
 }
 
@@ -305,7 +309,9 @@ detached_task* injector::take_half_inside(worker& w, detached_lane& lane) noexce
   // First: who finds the lane empty finds this worker in the middle of its task.
   w.begin_detached(group);
   detached_queue& from = lane.queue;
-  const detached_queue::row taken = from.take_oldest(lane, std::min((lane.size + 1) / 2, most_at_once));
+  // Without a lane of its own it would put back what it does not run.
+  const std::size_t most = group.may_have_lane(w.detached.queue) ? most_at_once : 1;
+  const detached_queue::row taken = from.take_oldest(lane, std::min((lane.size + 1) / 2, most));
   from.leave();
   if (taken.size == 1) return taken.oldest;
   // The others are for whoever comes.

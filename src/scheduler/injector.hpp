@@ -31,6 +31,8 @@ class injector final : public work_source {
 
   /// What a group needs that the calling thread adds a task to. Throws std::bad_alloc.
   [[nodiscard]] std::unique_ptr<group_rest> make_rest();
+  /// The same for a group that outlasts many guests: also those that come later will have lanes.
+  [[nodiscard]] std::unique_ptr<group_rest> make_lasting_rest();
   /// Memory for a task that the calling thread makes, as closure_pool::take; the pool that it is to go back to, or null.
   [[nodiscard]] void* take_memory(closure_pool*& from) noexcept;
   /// Queues a task, whose group its `home` says, and wakes somebody for it; with a policy that runs everything at once, it runs
@@ -75,6 +77,7 @@ class injector final : public work_source {
 
   class group_wait;
 
+  [[nodiscard]] std::unique_ptr<group_rest> make_rest(std::uint32_t wanted);
   [[nodiscard]] worker* caller() const noexcept;
   [[nodiscard]] detached_queue& own_queue() noexcept;
   static detached_lane& enter_lane(detached_queue& preferred, group_rest& group) noexcept;

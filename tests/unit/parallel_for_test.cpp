@@ -1070,9 +1070,9 @@ struct distance_fails {
   distance_fails operator--(int) { return {at--}; }
   distance_fails& operator+=(std::ptrdiff_t i) { return at += i, *this; }
   distance_fails& operator-=(std::ptrdiff_t i) { return at -= i, *this; }
-  friend distance_fails operator+(distance_fails a, std::ptrdiff_t i) { return {a.at + i}; }
-  friend distance_fails operator+(std::ptrdiff_t i, distance_fails a) { return {a.at + i}; }
-  friend distance_fails operator-(distance_fails a, std::ptrdiff_t i) { return {a.at - i}; }
+  [[maybe_unused]] friend distance_fails operator+(distance_fails a, std::ptrdiff_t i) { return {a.at + i}; }
+  [[maybe_unused]] friend distance_fails operator+(std::ptrdiff_t i, distance_fails a) { return {a.at + i}; }
+  [[maybe_unused]] friend distance_fails operator-(distance_fails a, std::ptrdiff_t i) { return {a.at - i}; }
   friend std::ptrdiff_t operator-(distance_fails /*a*/, distance_fails /*b*/) { throw std::range_error("distance"); }
   friend auto operator<=>(distance_fails, distance_fails) = default;
 };

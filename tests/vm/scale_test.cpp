@@ -59,6 +59,24 @@ TEST(scale, one_group_filled_by_one_thread) {
   EXPECT_GE(share, 0.8);
 }
 
+// A scheduler of one worker runs what is submitted on a thread that begins after the first task has come. It takes as many at a
+// time as others do.
+TEST(scale, threads_that_come_later_take_many_submitted_tasks) {
+  constexpr int tasks = 8000;
+  std::uint64_t visits = 0;
+  int ran = 0;  // by that thread
+  simulation machine(load_machine("generic", MACHINES_FOLDER), 4, 32);
+  machine.run([&] {
+    scheduler pool({.workers = 1});
+    for (int i = 0; i < tasks; ++i) static_cast<void>(pool.submit([&ran] { ++ran; }));
+    while (ran < tasks) work_for(task_s);
+    visits = pool.stats().steals;
+  });
+  report("visits", static_cast<double>(visits));
+  EXPECT_GE(visits, 1U);
+  EXPECT_LE(visits, tasks / 16);
+}
+
 double seconds_of_short_tasks(const std::string& policy) {
   double seconds = 0;
   run_on(16, policy, [&](scheduler&) {
