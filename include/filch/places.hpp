@@ -112,11 +112,12 @@ void async(F&& f) {
                          [&](auto&& task) { of.tasks->run(std::forward<decltype(task)>(task)); });
 }
 
-/// Makes a task that calls f with each index of [first, last), in parallel, as parallel_for does.
+/// Makes a task that calls f with each index of [first, last), or each item of a range of iterators, in parallel, as
+/// parallel_for does, which also says what bounds there are.
 /// @throws as async.
-template <class Index, class F>
-  requires std::is_integral_v<Index>
-void forasync(Index first, Index last, F&& f) {
+template <class First, class Last, class F>
+  requires detail::loop_bounds<First, Last>
+void forasync(First first, Last last, F&& f) {
   async([first, last, f = std::decay_t<F>(std::forward<F>(f))] { filch::parallel_for(first, last, f); });
 }
 

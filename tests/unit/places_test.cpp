@@ -131,6 +131,7 @@ TEST_P(everywhere, finishes_wait_for_their_tasks) {
       for (int i = 0; i < 20; ++i) {
         places::async_any([&missing, &ran] {
           std::atomic<int> here{0};
+          const std::array numbers{1, 2, 3};
           places::finish([&] {
             for (int j = 0; j < 4; ++j) {
               places::async([&] {
@@ -140,8 +141,11 @@ TEST_P(everywhere, finishes_wait_for_their_tasks) {
               });
             }
             places::forasync(0, 10, [&](int) { places::async([&] { ++here; }); });
+            // As a loop's, bounds are of two types, or iterators.
+            places::forasync(0, numbers.size(), [&](std::size_t) { ++here; });
+            places::forasync(numbers.begin(), numbers.end(), [&](int n) { here += n; });
           });
-          if (here != 4 * 10 + 10) ++missing;
+          if (here != 4 * 10 + 10 + 3 + 6) ++missing;
           ++ran;
         });
       }
