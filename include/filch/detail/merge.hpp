@@ -88,6 +88,9 @@ class merger {
 
   /// Merges of at least as many elements are cut.
   static constexpr std::uint64_t shared_from = std::uint64_t{1} << 15;
+  /// Elements that are looked at together, and steps between two looks.
+  static constexpr offset row = 8;
+  static constexpr offset most_steps = 16;
 
   struct rest_mover {
     job& rest;
@@ -119,15 +122,41 @@ class merger {
     }
   }
 
-  /// Without a branch that depends on the elements, and two chains of comparisons that do not wait for each other. As
+  /// Copies a row from one end of one run where so many come next: of a range that was nearly sorted, or has few different
+  /// elements, that is most of it. False: there is none.
+  bool copy_row(job& part, Target& out_end) const {
+    const bool left_has_row = part.left_end - part.left >= row;
+    const bool right_has_row = part.right_end - part.right >= row;
+    if (left_has_row && !less_(*part.right, part.left[row - 1])) {
+      part.out = std::copy_n(part.left, row, part.out);
+      part.left += row;
+    } else if (right_has_row && !less_(*(part.right_end - row), *(part.left_end - 1))) {
+      part.right_end -= row;
+      out_end -= row;
+      std::copy_n(part.right_end, row, out_end);
+    } else if (right_has_row && less_(part.right[row - 1], *part.left)) {
+      part.out = std::copy_n(part.right, row, part.out);
+      part.right += row;
+    } else if (left_has_row && less_(*(part.right_end - 1), *(part.left_end - row))) {
+      part.left_end -= row;
+      out_end -= row;
+      std::copy_n(part.left_end, row, out_end);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /// Without a branch that is hard to guess, and two chains of comparisons that do not wait for each other. At most as
   /// many steps at once as the shorter run has elements: so neither chain can leave a run.
   void copy_from_both_ends(job& rest) const {
     job part = rest;
     auto out_end = part.out + static_cast<std::iter_difference_t<Target>>(part.size());
     while (part.left < part.left_end && part.right < part.right_end) {
+      if (copy_row(part, out_end)) continue;
       const offset left_size = part.left_end - part.left;
       const offset right_size = part.right_end - part.right;
-      const offset steps = std::min({left_size, right_size, (left_size + right_size) / 2});
+      const offset steps = std::min({left_size, right_size, (left_size + right_size) / 2, most_steps});
       for (offset i = 0; i != steps; ++i) {
         const bool right_first = less_(*part.right, *part.left);
         *part.out++ = right_first ? *part.right : *part.left;
