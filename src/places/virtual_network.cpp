@@ -58,9 +58,9 @@ class virtual_network final : public network {
     into.from = arrived->from;
     into.contents = std::move(arrived->bytes);
     envelope e;
-    const std::size_t size = into.contents.size() - sizeof e;
-    std::memcpy(&e, into.contents.data() + size, sizeof e);
-    into.contents.resize(size);
+    const auto at = into.contents.end() - sizeof e;
+    std::memcpy(&e, &*at, sizeof e);
+    into.contents.erase(at, into.contents.end());
     into.kind = e.kind;
     into.channel = e.channel;
     into.finish = e.finish;
