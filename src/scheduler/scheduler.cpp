@@ -82,7 +82,6 @@ default_one& the_default() noexcept {
   } catch (const std::bad_alloc&) {
     // They are made later.
   }
-  platform::stay_loaded();  // threads of the default scheduler never end
   platform::without_fork::prepare();
   platform::call_in_children([] {
     // relaxed: the only thread. The task that it may be in the middle of is another process's, and so is the thread that may
@@ -129,6 +128,8 @@ worker_id this_worker() noexcept {
 }
 
 namespace detail {
+
+void keep_loaded(const void* address) noexcept { platform::keep_loaded(address); }
 
 int index_in(const scheduler& of) noexcept {
   for (const worker* w = worker::of_this_thread(); w != nullptr; w = w->outer) {

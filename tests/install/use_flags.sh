@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs a program that uses the installed filch, with one set of compiler flags that programs have.
 #
-#   use_flags.sh WHAT COMPILER PREFIX FOLDER [LIBRARY]     LIBRARY: a shared libfilch, for WHAT = hidden
+#   use_flags.sh WHAT COMPILER PREFIX FOLDER [LIBRARY]     LIBRARY: a shared libfilch, for WHAT = hidden, unload
 set -euo pipefail
 what=$1 compiler=$2 prefix=$3 folder=$4 library=${5:-}
 
@@ -29,6 +29,12 @@ case "$what" in
     "$compiler" -std=c++20 -O0 "$sources/catcher.cpp" "$folder/libuser.so" -Wl,-rpath,"$folder" \
       -Wl,-rpath-link,"$of_library" -o "$program"
     ;;
+  unload)
+    link=("$library" -Wl,-rpath,"$(dirname "$library")")
+    "$compiler" -std=c++20 -O0 -shared -fPIC "${include[@]}" "$sources/plugin.cpp" "${link[@]}" -o "$folder/plugin.so"
+    "$compiler" -std=c++20 -O0 "${include[@]}" "$sources/host.cpp" "${link[@]}" -o "$program"
+    exec "$program" "$folder/plugin.so"
+    ;;
   two_units)
     # Unoptimised: filch checks contracts in the second file, and not in the first.
     compile=("$compiler" -std=c++20 -O0 "${warnings[@]}" "${include[@]}" -c)
@@ -37,7 +43,7 @@ case "$what" in
     "$compiler" "$folder/without_assertions.o" "$folder/with_assertions.o" "${link[@]}" -o "$program"
     ;;
   *)
-    echo "use_flags.sh: unknown '$what'; use one of: no_rtti, next_standard, hidden, two_units" >&2
+    echo "use_flags.sh: unknown '$what'; use one of: no_rtti, next_standard, hidden, unload, two_units" >&2
     exit 2
     ;;
 esac

@@ -15,6 +15,7 @@
 
 #include <filch/config.hpp>
 #include <filch/detail/chunk_tuner.hpp>
+#include <filch/detail/loaded_module.hpp>
 #include <filch/detail/numbers.hpp>
 #include <filch/detail/task.hpp>
 #include <filch/loop.hpp>

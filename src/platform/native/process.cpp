@@ -29,10 +29,9 @@ without_fork::without_fork() { forking.lock(); }
 
 without_fork::~without_fork() { forking.unlock(); }
 
-void stay_loaded() noexcept {
-  static const char here = 0;
+void keep_loaded(const void* address) noexcept {
   Dl_info found{};
-  if (dladdr(&here, &found) == 0 || found.dli_fname == nullptr) return;
+  if (dladdr(address, &found) == 0 || found.dli_fname == nullptr) return;
   // The handle is kept for good. Of the program itself there may be none, which is as well.
   static_cast<void>(dlopen(found.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE));
 }

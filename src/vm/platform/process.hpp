@@ -12,6 +12,6 @@ struct without_fork {
 };
 
 inline void call_in_children(void (* /*f*/)()) {}
-inline void stay_loaded() noexcept {}
+inline void keep_loaded(const void* /*address*/) noexcept {}
 
 }  // namespace filch::platform

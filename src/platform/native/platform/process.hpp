@@ -26,8 +26,7 @@ class without_fork {
   without_fork& operator=(const without_fork&) = delete;
 };
 
-/// The library, or the program that contains it, is never unloaded: dlclose() of a plug-in that uses filch would take the
-/// code of running threads away.
-void stay_loaded() noexcept;
+/// The library, or program, that has something at that address is never unloaded by dlclose().
+void keep_loaded(const void* address) noexcept;
 
 }  // namespace filch::platform
