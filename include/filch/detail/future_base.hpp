@@ -159,8 +159,12 @@ class future_user {
     if (state_ != nullptr) state_->drop_user();
   }
   [[nodiscard]] State* get() const noexcept { return state_; }
-  State& operator*() const noexcept { return *state_; }
-  State* operator->() const noexcept { return state_; }
+  State& operator*() const noexcept { return *operator->(); }
+  State* operator->() const noexcept {
+    // g++ 12 would warn of a copy's null, which that cannot be.
+    if (state_ == nullptr) __builtin_unreachable();
+    return state_;
+  }
   [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return state_ == nullptr; }
   /// The caller counts as the user.
   [[nodiscard]] State* release() noexcept { return std::exchange(state_, nullptr); }
