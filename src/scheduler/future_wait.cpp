@@ -220,14 +220,13 @@ bool run_parts(future_base& of, search& by, unsigned depth) {
   return ns;
 }
 
-/// Until the continuation may run, for as long as a worker spins before it sleeps: what it waits for may be about to end.
-/// Runs that meanwhile, if nobody has begun it.
-void await_release(future_base& f, background_task& task) {
+/// Until done(), or for so long in which help() finds nothing to run: what is waited for may be about to come.
+template <class Done, class Help>
+void spin_until(const Done& done, const Help& help, std::int64_t limit_ns) {
   worker* const w = worker::of_this_thread();
-  patience spinning = patience::of_searches(spin_ns_of(task));
-  while (task.is_held() && !f.is_ready()) {
-    search from_here;
-    if (run_source(task, from_here, 0)) {
+  patience spinning = patience::of_searches(limit_ns);
+  while (!done()) {
+    if (help()) {
       spinning.begin();
       continue;
     }
@@ -237,6 +236,16 @@ void await_release(future_base& f, background_task& task) {
     }
     if (!spinning.go_on()) return;
   }
+}
+
+/// Until the continuation may run. Runs what it waits for meanwhile, if nobody has begun that.
+void await_release(future_base& f, background_task& task) {
+  spin_until([&] { return !task.is_held() || f.is_ready(); },
+             [&] {
+               search from_here;
+               return run_source(task, from_here, 0);
+             },
+             spin_ns_of(task));
 }
 
 void wait_within(future_base& f, unsigned depth);
@@ -266,6 +275,8 @@ void wait_within(future_base& f, unsigned depth) {
         "async_await");
   }
   wait_for_parts(f, depth);
+  // Nobody knows who makes it ready, so there is nothing to help with. A worker leaves its place to another thread at once.
+  if (w == nullptr) spin_until([&] { return f.is_ready(); }, [] { return false; }, patience::spin_ns);
   if (f.is_ready()) return;
   const blocking here;
   sleep_until_ready(f);
