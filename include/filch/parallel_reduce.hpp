@@ -325,8 +325,9 @@ T reduce_any(const Range& range, const T& identity, const Body& body, const Comb
 /// @param body      body(const Range&, T) -> T.
 /// @param combine   combine(T, T) -> T, associative but for rounding; called for neighbours, the left one first. Both
 ///                  are called by several threads at the same time.
-/// @throws what body or combine throws; of several exceptions the one of the leftmost part. std::bad_alloc if there is
-///         no memory for the value of a part that another worker took.
+/// @throws what body or combine throws, when the parts that others have begun have ended, however long these are; of several
+///         exceptions the one of the leftmost part. std::bad_alloc if there is no memory for the value of a part that
+///         another worker took.
 /// @par Complexity no allocation (but for values over 256 bytes) and no atomic read-modify-write unless somebody asks for
 ///                 work. Parts that together
 ///                 take less than about a microsecond are not shared. How parts are cut off is the scheduler's choice
