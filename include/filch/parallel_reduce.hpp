@@ -67,6 +67,13 @@ struct value_combiner {
 /// boxed: reductions may be nested.
 inline constexpr std::size_t most_on_stack = 256;
 
+/// make() makes a large value where it is to be. Not inlined: what that needs on the stack is not part of its callers' frames,
+/// which may be those of a recursion.
+template <class T, class Make>
+[[gnu::noinline]] std::unique_ptr<T> boxed(const Make& make) {
+  return std::unique_ptr<T>(new T(make()));
+}
+
 inline std::optional<weight_sums> of_every(const weight_sums* hints, std::uint64_t numbers) noexcept {
   return hints == nullptr ? std::nullopt : std::optional(hints->of_every(numbers));
 }
@@ -123,8 +130,10 @@ template <class T, class MakeLeaf, class Combine>
   if constexpr (sizeof(T) > most_on_stack) {
     using box = std::unique_ptr<T>;
     const auto leaf = make_leaf();
-    const auto boxed_leaf = [&](std::uint64_t i) { return std::make_unique<T>(leaf(i)); };
-    const auto boxed_combine = [&](box a, box b) { return std::make_unique<T>(combine(std::move(*a), std::move(*b))); };
+    const auto boxed_leaf = [&](std::uint64_t i) { return boxed<T>([&] { return leaf(i); }); };
+    const auto boxed_combine = [&](box a, box b) {
+      return boxed<T>([&] { return combine(std::move(*a), std::move(*b)); });
+    };
     return std::move(*reduce_leaves<box>(leaves, [&] { return boxed_leaf; }, boxed_combine, hints));
   } else {
     if (leaves > most_leaves) [[unlikely]]
@@ -310,8 +319,8 @@ T reduce_any(const Range& range, const T& identity, const Body& body, const Comb
   } else {
     using box = std::unique_ptr<T>;
     return std::move(*reduce_halves<box>(
-        range, [&](const Range& part) { return std::make_unique<T>(make(part)); },
-        [&](box a, box b) { return std::make_unique<T>(both(std::move(*a), std::move(*b))); }));
+        range, [&](const Range& part) { return boxed<T>([&] { return make(part); }); },
+        [&](box a, box b) { return boxed<T>([&] { return both(std::move(*a), std::move(*b)); }); }));
   }
 }
 
