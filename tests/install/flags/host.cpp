@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     }
     const auto entry = reinterpret_cast<int (*)()>(dlsym(plugin, "plugin_entry"));
     if (entry == nullptr || entry() != 3 || dlclose(plugin) != 0) return 1;
+    // Nothing is waited for: a worker that would use what is gone has the time to do so, and to crash.
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return 0;
