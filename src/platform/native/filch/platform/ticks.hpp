@@ -23,6 +23,17 @@ inline std::uint64_t ticks() noexcept {
 #endif
 }
 
+/// The same, and not before what the calling thread has seen: a processor may look at its clock early. So nobody sees a
+/// smaller number who knows, from whatever thread, that this clock had shown it. Costs some nanoseconds more.
+inline std::uint64_t ticks_in_order() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+  return ticks();
+}
+
 /// Ticks of some microseconds: 3 to 8 with processors of today.
 inline std::uint64_t ticks_of_some_us() noexcept {
 #if defined(__x86_64__)
