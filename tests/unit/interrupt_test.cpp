@@ -44,15 +44,11 @@ void count_theirs_with_info(int number, siginfo_t* info, void* context) {
   if (number == SIGURG && info->si_pid == getpid() && context != nullptr) ++theirs;
 }
 
-/// In a process of its own, because handlers stay.
+/// In a process of its own, because handlers stay. GoogleTest runs what is called so first, when there are no other threads
+/// and no handlers yet, so a copy of the process will do. It need not start the program again: emulators cannot, mostly.
 [[noreturn]] void exit_if(bool right) { std::_Exit(right ? 0 : 1); }
 
-class interrupt : public testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-};
-
-TEST_F(interrupt, calls_the_handler_on_the_thread_meant_and_keeps_errno) {
+TEST(interrupt_DeathTest, calls_the_handler_on_the_thread_meant_and_keeps_errno) {
   EXPECT_EXIT(
       {
         handle_interrupts(&count_ours);
@@ -63,7 +59,7 @@ TEST_F(interrupt, calls_the_handler_on_the_thread_meant_and_keeps_errno) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(interrupt, leaves_signals_from_elsewhere_to_the_handler_before) {
+TEST(interrupt_DeathTest, leaves_signals_from_elsewhere_to_the_handler_before) {
   EXPECT_EXIT(
       {
         std::signal(SIGURG, &count_theirs);
@@ -87,7 +83,7 @@ TEST_F(interrupt, leaves_signals_from_elsewhere_to_the_handler_before) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(interrupt, is_handled_only_where_it_was_asked_for) {
+TEST(interrupt_DeathTest, is_handled_only_where_it_was_asked_for) {
   const auto is_handled = [] {
     struct sigaction now{};
     sigaction(SIGURG, nullptr, &now);
@@ -220,14 +216,14 @@ std::vector<std::string_view> all_policies() {
 INSTANTIATE_TEST_SUITE_P(all, blocking_calls, testing::ValuesIn(all_policies()),
                          [](const auto& each) { return std::string(each.param); });
 
-TEST_F(interrupt, says_when_the_thread_is_gone) {
+TEST(interrupt, says_when_the_thread_is_gone) {
   EXPECT_FALSE(platform::interrupt(no_thread));
   thread_id ended = no_thread;
   std::thread([&] { ended = current_thread(); }).join();
   EXPECT_FALSE(platform::interrupt(ended));
 }
 
-TEST_F(interrupt, reaches_the_thread_that_goes_on_in_a_child_process) {
+TEST(interrupt_DeathTest, reaches_the_thread_that_goes_on_in_a_child_process) {
   EXPECT_EXIT(
       {
         handle_interrupts(&count_ours);
@@ -240,7 +236,7 @@ TEST_F(interrupt, reaches_the_thread_that_goes_on_in_a_child_process) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(interrupt, reaches_a_thread_that_accepts_it_though_its_creator_does_not) {
+TEST(interrupt_DeathTest, reaches_a_thread_that_accepts_it_though_its_creator_does_not) {
   EXPECT_EXIT(
       {
         handle_interrupts(&count_ours);
