@@ -20,14 +20,6 @@ namespace {
 /// In the spawn order, detached tasks come after those on the stack, whose order is their address.
 constexpr std::uint64_t first_detached = std::uint64_t{1} << 63;
 
-/// Queues have nothing in common but the clock. That shows more when this returns, so whoever is told of the task afterwards
-/// gets a larger number. Clocks of 24 MHz are usual.
-std::uint64_t order_by_clock() noexcept {
-  const std::uint64_t now = platform::ticks_in_order();
-  while (platform::ticks() <= now) platform::pause();
-  return first_detached + now;
-}
-
 /// So many tasks change queues at once: few enough that nobody stays inside of a queue for long.
 constexpr std::size_t most_at_once = 256;
 
@@ -191,15 +183,16 @@ void injector::queue(detached_task& t, bool is_new) noexcept {
   group_rest& group = *t.home;
   if (home_.runs_at_once()) {
     const worker* const w = caller();
-    t.order = order_by_clock();
+    t.order = first_detached + platform::passed_tick();
     // One that is released by another waits for the end of that, or they would be as deep in each other as their chain is long.
     const bool waits = !is_new && w != nullptr && w->detached.runs_released;
     if (!waits && run_at_once(group, t, is_new)) return;
   }
   const busy_section here(*self);
   detached_lane& lane = enter_lane(own_queue(), group);
-  t.order = lane.newest_order =
-      group.fills_several(lane) ? order_by_clock() : std::max({lane.newest_order + 1, first_detached, t.order});
+  // Several queues have nothing in common but the clock.
+  t.order = lane.newest_order = group.fills_several(lane) ? first_detached + platform::passed_tick()
+                                                          : std::max({lane.newest_order + 1, first_detached, t.order});
   if (is_new) group_rest::count_made(lane);
   if (lane.queue.is_empty()) lane.queue.put_off_visits();
   add(lane, {&t, &t, 1});

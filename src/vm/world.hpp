@@ -6,6 +6,7 @@
 // static initialisers and in the program around it, operations are plain.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +69,10 @@ class world {
 
   // Time and threads.
   [[nodiscard]] virtual std::int64_t now_ns() = 0;
+  /// About the same, larger than any that was told before.
+  [[nodiscard]] std::uint64_t passed_tick() {
+    return passed_ = std::max(passed_ + 1, static_cast<std::uint64_t>(now_ns()));
+  }
   virtual void pause() = 0;
   virtual void yield() = 0;
   static constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
@@ -94,6 +99,7 @@ class world {
     return all;
   }
   [[nodiscard]] virtual unsigned first_offers() { return 8; }
+  [[nodiscard]] virtual std::uint64_t offer_rest_ticks() { return 625; }
   [[nodiscard]] virtual std::uint32_t taken_at_once(std::uint32_t wanted, std::uint32_t /*offered*/) { return wanted; }
 
   // The program's own work, for worlds in which it takes time.
@@ -159,6 +165,7 @@ class world {
   }
 
   interrupt_handler handler_ = nullptr;
+  std::uint64_t passed_ = 0;
 };
 
 }  // namespace vm

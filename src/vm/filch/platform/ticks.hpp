@@ -8,7 +8,7 @@
 namespace filch::platform {
 
 inline std::uint64_t ticks() noexcept { return static_cast<std::uint64_t>(vm::world::current()->now_ns()); }
-inline std::uint64_t ticks_in_order() noexcept { return ticks(); }
+inline std::uint64_t passed_tick() noexcept { return vm::world::current()->passed_tick(); }
 inline std::uint64_t ticks_of_some_us() noexcept { return 5'000; }
 
 }  // namespace filch::platform

@@ -23,15 +23,19 @@ inline std::uint64_t ticks() noexcept {
 #endif
 }
 
-/// The same, and not before what the calling thread has seen: a processor may look at its clock early. So nobody sees a
-/// smaller number who knows, from whatever thread, that this clock had shown it. Costs some nanoseconds more.
-inline std::uint64_t ticks_in_order() noexcept {
+/// The time now, which has passed when this returns: whoever learns of it, on whatever thread, is told a later one. Where a tick
+/// is long, it waits for the end of one (a clock of 24 MHz is usual).
+inline std::uint64_t passed_tick() noexcept {
+  // A processor may look at its clock before it knows what the thread has been told.
 #if defined(__x86_64__)
   __builtin_ia32_lfence();
 #elif defined(__aarch64__)
   asm volatile("isb" ::: "memory");
 #endif
-  return ticks();
+  const std::uint64_t now = ticks();
+  while (ticks() <= now) {
+  }
+  return now;
 }
 
 /// Ticks of some microseconds: 3 to 8 with processors of today.
