@@ -137,7 +137,8 @@ class scheduler_core {
   poller* const network_;
   places::place* const place_;
   platform::atomic<bool> stopping_{false};
-  platform::atomic<bool> seat_taken_{false};
+  // Written by threads that come and go, apart from what idle workers look at all the time.
+  alignas(64) platform::atomic<bool> seat_taken_{false};
   mutable platform::mutex guests_mutex_;
   std::vector<bool> guests_;  ///< by number, less that of the first: is it taken?
   const process_trace process_trace_;
