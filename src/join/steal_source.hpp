@@ -13,7 +13,8 @@ struct steal_result {
   worker* victim = nullptr;
   slot* first = nullptr;
   std::uint32_t count = 0;
-  bool kept = false;  ///< several, so short that nobody else is to find them
+  bool kept = false;   ///< several, so short that nobody else is to find them
+  bool later = false;  ///< none: what victim has is not to be taken yet
   seen_piece part = {};
   explicit operator bool() const noexcept { return victim != nullptr; }
 };

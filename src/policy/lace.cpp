@@ -8,6 +8,7 @@
 
 #include "loop/carve.hpp"
 #include "platform/clock.hpp"
+#include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/team.hpp"
 
@@ -42,19 +43,48 @@ constexpr unsigned answers_after_late = 32;
 }  // namespace
 
 struct lace::shared_part final : offer {
+  explicit shared_part(bool offers_may_rest) noexcept : may_rest(offers_may_rest) {}
+
   alignas(64) deque::split_deque deque;
   // On its line, which a thief has taken anyway.
   platform::atomic<std::int64_t> emptied_ns{long_ago_ns};  ///< when a thief took the last thing on offer
   platform::atomic<bool> next_wanted{false};               ///< such a thief has asked for the next
+  platform::atomic<std::uint64_t> rests_until{0};          ///< ticks; 0: the offer does not rest
   // The owner's.
-  alignas(64) bool all_stolen = true;   ///< a copy
-  bool began = false;                   ///< it has begun an activation and not answered since, or all was stolen
-  bool looked = false;                  ///< it has looked since it was asked, and had nothing to give
+  alignas(64) bool all_stolen = true;  ///< a copy
+  bool began = false;                  ///< it has begun an activation and not answered since, or all was stolen
+  bool looked = false;                 ///< it has looked since it was asked, and had nothing to give
+  const bool may_rest;
+  std::uint64_t offered_at = 0;         ///< ticks, the latest offer
+  std::uint64_t rest_ticks = 0;         ///< of the next offer
   unsigned in_full = 0;                 ///< so many of its next answers offer all private tasks
   std::uint64_t task_ticks = unknown;   ///< of each task that it took, of late
   std::int64_t began_ns = long_ago_ns;  ///< when it pushed first in its latest activation, as far as it has looked
   void activation_begins() noexcept override { began = true; }
   void activation_ended() noexcept override { deque.next_epoch(); }
+
+  /// Owner. It is about to offer tasks.
+  void begin_rest() noexcept {
+    if (!may_rest) return;
+    offered_at = platform::ticks();
+    const std::uint64_t until = rest_ticks != 0 ? offered_at + rest_ticks : 0;
+    // relaxed: a hint; an older value makes a thief come early, or late.
+    if (rests_until.load(std::memory_order_relaxed) != until) rests_until.store(until, std::memory_order_relaxed);
+  }
+  /// Owner. It has come to the join of a task that it had offered. Are there others on its stack that nobody has taken?
+  void end_rest(bool others_left) noexcept {
+    if (!may_rest) return;
+    const std::uint64_t most = platform::offer_rest_ticks();
+    // Those that are left are older, and so have more below them.
+    rest_ticks = !others_left && platform::ticks() - offered_at < most ? most : 0;
+  }
+  /// Any thread. For so many ticks thieves are to leave the offer alone.
+  [[nodiscard]] std::uint64_t rest_left() const noexcept {
+    const std::uint64_t until = rests_until.load(std::memory_order_relaxed);
+    if (until == 0) return 0;
+    const std::uint64_t left = until - platform::ticks();
+    return left < platform::ticks_of_some_us() ? left : 0;  // nobody waits because clocks differ
+  }
 };
 
 lace::lace(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strategy> joins, theft takes)
@@ -62,7 +92,7 @@ lace::lace(std::unique_ptr<victim_selector> victims, std::unique_ptr<join_strate
 
 lace::shared_part& lace::shared_part_of(const worker& w) noexcept { return static_cast<shared_part&>(*w.offered); }
 
-std::unique_ptr<offer> lace::make_offer() const { return std::make_unique<shared_part>(); }
+std::unique_ptr<offer> lace::make_offer() const { return std::make_unique<shared_part>(takes_ == theft::some); }
 
 std::uint32_t lace::private_tasks(const worker& w) noexcept {
   slot* const head = w.head.load();
@@ -154,6 +184,7 @@ bool lace::is_wanted(const worker& w) noexcept {
 
 void lace::share(worker& w, std::uint32_t count) noexcept {
   shared_part& part = shared_part_of(w);
+  part.begin_rest();
   const auto from = w.index_of(w.split.load());
   const auto until = from + count;
   for (auto i = from; i < until; ++i) {
@@ -174,20 +205,28 @@ void lace::share(worker& w, std::uint32_t count) noexcept {
 
 bool lace::reclaim(worker& w, slot& s) noexcept {
   shared_part& part = shared_part_of(w);
-  if (part.all_stolen) return false;
-  deque::split_deque::index split = 0;
-  switch (part.deque.shrink(w.index_of(&s), split, part.in_full != 0)) {
-    case deque::split_deque::shrunk::reclaimed:
-      w.count(&counters::shrinks);
-      w.set_split(w.base + split);
-      return true;
-    case deque::split_deque::shrunk::all_stolen:
-      if (w.base + split == w.head.load()) set_all_stolen(w, part, split);
-      return false;
-    case deque::split_deque::shrunk::taken:
-      return false;
+  bool reclaimed = false;
+  bool others_left = false;
+  if (!part.all_stolen) {
+    deque::split_deque::index split = 0;
+    switch (part.deque.shrink(w.index_of(&s), split, part.in_full != 0)) {
+      case deque::split_deque::shrunk::reclaimed:
+        w.count(&counters::shrinks);
+        w.set_split(w.base + split);
+        reclaimed = true;
+        others_left = w.base + split != &s || part.deque.load().something_shared();
+        break;
+      case deque::split_deque::shrunk::all_stolen:
+        if (w.base + split == w.head.load()) set_all_stolen(w, part, split);
+        break;
+      case deque::split_deque::shrunk::taken:
+        break;
+    }
   }
-  return false;
+  part.end_rest(others_left);
+  // Whoever searches, and waits now, would ask too late for the next one, which may be long.
+  if (reclaimed && part.rest_ticks != 0 && w.common.sleepers.any_search(w)) w.raise();
+  return reclaimed;
 }
 
 void lace::rejoin(worker& w, slot& s) noexcept {
@@ -207,8 +246,15 @@ void lace::set_all_stolen(worker& w, shared_part& part, std::uint32_t head) noex
 
 steal_result lace::take_task(worker& thief, worker& victim, const lineage* only) noexcept {
   shared_part& part = shared_part_of(victim);
-  const auto seen = part.deque.load();
+  auto seen = part.deque.load();
   if (!seen.something_shared() || !may_take(victim, seen.tail, only)) return {};
+  if (const std::uint64_t left = part.rest_left(); left != 0) {
+    if (only != nullptr) return {.later = true};  // what it waits for may be over
+    pause_for(left);                              // each look takes the line from the owner
+    seen = part.deque.load();
+    if (!seen.something_shared()) return {};
+    if (part.rest_left() != 0) return {.later = true};
+  }
   using index = deque::split_deque::index;
   index count = 1;
   if (takes_ == theft::half) {

@@ -10,6 +10,11 @@
 // takes the last one on offer asks for the next; and an owner that answers late offers all that it pushes, and takes
 // back one by one, until it has answered fast a number of times.
 //
+// Deviation (`standard` alone): a theft costs its victim about a microsecond. An owner that comes sooner than that to the join
+// of what it has offered, with nothing else left, would have been faster without thieves. Its next offer rests for that
+// long: thieves wait, and mostly the owner takes it back. A long task is taken a microsecond later; what was before decides no more
+// than that.
+//
 // Loops: whoever asks gets half of the oldest loop, if that is older than all private tasks. With that, with safe
 // waits, with victims of the same socket first, and with thieves that take several of many tasks, this is the policy
 // `standard`.

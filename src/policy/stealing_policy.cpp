@@ -144,7 +144,7 @@ steal_result stealing_policy::take(worker& thief, worker& victim, const lineage*
   // It was seen on offer, and its share is younger than the activation. If that lasts still, the share was made in it.
   if (part && (only == nullptr || victim.activations.find(only->id))) return {.victim = &victim, .part = part};
   const steal_result found = take_task(thief, victim, only);
-  if (!found) victim.ask();
+  if (!found && !found.later) victim.ask();
   return found;
 }
 

@@ -11,6 +11,7 @@
 #include "platform/parker.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/interrupter.hpp"
+#include "worker/patience.hpp"
 #include "worker/team.hpp"
 #include "worker/wait.hpp"
 
@@ -370,6 +371,8 @@ detached_task* injector::take_of(worker& w, group_rest& group, bool from_outside
 bool injector::acquire(worker& w) noexcept { return run_found(w, take_any(w)); }
 
 bool injector::acquire_from_outside(worker& w) noexcept {
+  // Who has brought the first task may run it at once, and each look takes lines from it meanwhile.
+  pause_for(outside_.rest_left());
   return w.activations.has_room() && run_found(w, take_half(w, outside_, nullptr));
 }
 

@@ -12,11 +12,13 @@ namespace {
 /// A few us: between two visits.
 std::uint64_t ticks_of_turn() noexcept { return platform::ticks_of_some_us() / 2; }
 
+/// About what a theft takes.
+std::uint64_t ticks_of_rest() noexcept { return ticks_of_turn() / 4; }
+
 }  // namespace
 
 void detached_queue::put_off_visits() noexcept {
-  // About what a theft takes.
-  next_visit_.store(platform::ticks() + ticks_of_turn() / 4, std::memory_order_relaxed);  // [DQ4]
+  next_visit_.store(platform::ticks() + ticks_of_rest(), std::memory_order_relaxed);  // [DQ4]
 }
 
 bool detached_queue::may_visit() noexcept {
@@ -28,6 +30,12 @@ bool detached_queue::may_visit() noexcept {
   if (next - now <= pause) return false;
   // [DQ4] relaxed: a turn; what is in the queue comes with [DQ2].
   return next_visit_.compare_exchange_strong(next, now + pause, std::memory_order_relaxed, std::memory_order_relaxed);
+}
+
+std::uint64_t detached_queue::rest_left() const noexcept {
+  if (!may_have_tasks()) return 0;
+  const std::uint64_t left = next_visit_.load(std::memory_order_relaxed) - platform::ticks();
+  return left <= ticks_of_rest() ? left : 0;
 }
 
 bool detached_queue::try_enter() noexcept {

@@ -65,6 +65,8 @@ class detached_queue {
   /// Others than the owner, before they enter: has it tasks, as far as is known, and was nobody there just now? However
   /// many look for tasks, an owner that adds some has its line back for most of the time.
   [[nodiscard]] bool may_visit() noexcept;
+  /// Others than the owner. For so many ticks visits are put off.
+  [[nodiscard]] std::uint64_t rest_left() const noexcept;
   void enter() noexcept;
   /// False: somebody is inside.
   [[nodiscard]] bool try_enter() noexcept;

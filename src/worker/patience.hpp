@@ -1,11 +1,19 @@
-// How long to spin before going to sleep.
+// How long to wait before looking again, and how long to spin before going to sleep.
 #pragma once
 
 #include <cstdint>
 
+#include <filch/platform/ticks.hpp>
+
 #include "platform/clock.hpp"
 
 namespace filch::detail {
+
+/// Pauses for so many ticks.
+inline void pause_for(std::uint64_t ticks) noexcept {
+  if (ticks == 0) return;
+  for (const std::uint64_t since = platform::ticks(); platform::ticks() - since < ticks;) platform::pause();
+}
 
 class patience {
  public:

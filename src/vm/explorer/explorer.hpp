@@ -83,6 +83,7 @@ class explorer final : public world {
   void forget(const void* at, std::size_t bytes) override;
   [[nodiscard]] std::int64_t now_ns() override;
   [[nodiscard]] unsigned first_offers() override { return choices_->happens(rarity::short_pause) ? 8 : 0; }
+  [[nodiscard]] std::uint64_t offer_rest_ticks() override { return choices_->happens(rarity::short_pause) ? 8 : 0; }
   [[nodiscard]] std::uint32_t taken_at_once(std::uint32_t wanted, std::uint32_t offered) override {
     return offered > 1 && choices_->happens(rarity::short_pause) ? (offered + 1) / 2 : wanted;
   }
