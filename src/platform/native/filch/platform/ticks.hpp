@@ -33,7 +33,7 @@ inline std::uint64_t passed_tick() noexcept {
   asm volatile("isb" ::: "memory");
 #endif
   const std::uint64_t now = ticks();
-  while (ticks() <= now) {
+  while (ticks() == now) {  // not "<=": the thread may be on a processor with another clock by now
   }
   return now;
 }
