@@ -225,7 +225,7 @@ bool lace::reclaim(worker& w, slot& s) noexcept {
   }
   part.end_rest(others_left);
   // Whoever searches, and waits now, would ask too late for the next one, which may be long.
-  if (reclaimed && part.rest_ticks != 0 && w.common.sleepers.any_search(w)) w.raise();
+  if (reclaimed && part.rest_ticks != 0 && w.common.sleepers.somebody_searches(w.number)) w.raise();
   return reclaimed;
 }
 

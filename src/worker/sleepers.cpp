@@ -168,10 +168,6 @@ std::uint32_t sleepers::about_idle(const worker& near) const noexcept {
   return announced_.about(team_.size()) + marks_.estimate(team_.size(), near.number);
 }
 
-bool sleepers::any_search(const worker& near) const noexcept {
-  return marks_.count(team_.size(), 1, near.number, is_search) != 0;
-}
-
 bool sleepers::all_but_one() const noexcept { return announced_.about(team_.size()) + 1 >= team_.size(); }
 
 void sleepers::begin_warm() noexcept {

@@ -57,8 +57,8 @@ class sleepers {
   [[nodiscard]] std::uint32_t idle() const noexcept;
   /// About as many: those that search are judged by the neighbours of that worker. For each offer.
   [[nodiscard]] std::uint32_t about_idle(const worker& near) const noexcept;
-  /// Does any worker search? Looks at the neighbours of that one first. A hint.
-  [[nodiscard]] bool any_search(const worker& near) const noexcept;
+  /// Does any worker search? Looks at that worker and its neighbours first.
+  [[nodiscard]] bool somebody_searches(std::uint32_t near) const noexcept;
   /// Does any worker search or sleep? After an owner has calmed its attention word: who is not seen announces its sleep
   /// later.
   [[nodiscard]] bool anybody() const noexcept;
@@ -92,8 +92,6 @@ class sleepers {
   /// first. False: there was none that may take something there.
   bool wake_any(unsigned most, worker* by, const worker* look_at, takers who) noexcept;
   [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
-
-  [[nodiscard]] bool somebody_searches(std::uint32_t near) const noexcept;
 
   team& team_;
   idle_marks marks_;
