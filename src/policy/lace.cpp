@@ -51,10 +51,10 @@ struct lace::shared_part final : offer {
   platform::atomic<bool> next_wanted{false};               ///< such a thief has asked for the next
   platform::atomic<std::uint64_t> rests_until{0};          ///< ticks; 0: the offer does not rest
   // The owner's.
-  alignas(64) bool all_stolen = true;  ///< a copy
-  bool began = false;                  ///< it has begun an activation and not answered since, or all was stolen
-  bool looked = false;                 ///< it has looked since it was asked, and had nothing to give
-  const bool may_rest;
+  alignas(64) bool all_stolen = true;   ///< a copy
+  bool began = false;                   ///< it has begun an activation and not answered since, or all was stolen
+  bool looked = false;                  ///< it has looked since it was asked, and had nothing to give
+  const bool may_rest;                  ///< its offers, with this policy
   std::uint64_t offered_at = 0;         ///< ticks, the latest offer
   std::uint64_t rest_ticks = 0;         ///< of the next offer
   unsigned in_full = 0;                 ///< so many of its next answers offer all private tasks
@@ -71,8 +71,8 @@ struct lace::shared_part final : offer {
     // relaxed: a hint; an older value makes a thief come early, or late.
     if (rests_until.load(std::memory_order_relaxed) != until) rests_until.store(until, std::memory_order_relaxed);
   }
-  /// Owner. It has come to the join of a task that it had offered. Are there others on its stack that nobody has taken?
-  void end_rest(bool others_left) noexcept {
+  /// Owner. It has come to the join of a task that it had offered: whether the next offer rests. Are there others on its stack that nobody has taken?
+  void choose_rest(bool others_left) noexcept {
     if (!may_rest) return;
     const std::uint64_t most = platform::offer_rest_ticks();
     // Those that are left are older, and so have more below them.
@@ -223,7 +223,7 @@ bool lace::reclaim(worker& w, slot& s) noexcept {
         break;
     }
   }
-  part.end_rest(others_left);
+  part.choose_rest(others_left);
   // Whoever searches, and waits now, would ask too late for the next one, which may be long.
   if (reclaimed && part.rest_ticks != 0 && w.common.sleepers.somebody_searches(w.number)) w.raise();
   return reclaimed;

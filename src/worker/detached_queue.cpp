@@ -12,13 +12,10 @@ namespace {
 /// A few us: between two visits.
 std::uint64_t ticks_of_turn() noexcept { return platform::ticks_of_some_us() / 2; }
 
-/// About what a theft takes.
-std::uint64_t ticks_of_rest() noexcept { return ticks_of_turn() / 4; }
-
 }  // namespace
 
 void detached_queue::put_off_visits() noexcept {
-  next_visit_.store(platform::ticks() + ticks_of_rest(), std::memory_order_relaxed);  // [DQ4]
+  next_visit_.store(platform::ticks() + platform::ticks_of_a_theft(), std::memory_order_relaxed);  // [DQ4]
 }
 
 bool detached_queue::may_visit() noexcept {
@@ -35,7 +32,7 @@ bool detached_queue::may_visit() noexcept {
 std::uint64_t detached_queue::rest_left() const noexcept {
   if (!may_have_tasks()) return 0;
   const std::uint64_t left = next_visit_.load(std::memory_order_relaxed) - platform::ticks();
-  return left <= ticks_of_rest() ? left : 0;
+  return left <= platform::ticks_of_a_theft() ? left : 0;
 }
 
 bool detached_queue::try_enter() noexcept {

@@ -21,9 +21,8 @@ inline constexpr std::uint32_t pauses_per_look = 16;
 /// How many pushes of a worker that has begun something new are offered at once (policies lace and standard).
 constexpr unsigned first_offers() noexcept { return 8; }
 
-/// For so long thieves leave an offer alone whose owner comes back to its offers sooner than that: about what a theft costs
-/// (policy standard).
-inline std::uint64_t offer_rest_ticks() noexcept { return ticks_of_some_us() / 8; }
+/// For so long thieves leave an offer alone whose owner comes back to its offers sooner than that (policy standard).
+inline std::uint64_t offer_rest_ticks() noexcept { return ticks_of_a_theft(); }
 
 /// How many of the tasks on offer a thief takes whom `wanted` of them would serve (policy standard).
 constexpr std::uint32_t taken_at_once(std::uint32_t wanted, std::uint32_t /*offered*/) noexcept { return wanted; }
