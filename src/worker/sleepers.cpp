@@ -57,7 +57,7 @@ bool sleepers::claim(worker& w, const worker* look_at) noexcept {
   marks_[w.number].store(mark, std::memory_order_relaxed);  // [SL0]
   announced_.remove(w.number);
   w.sleep.look_at.store(look_at, std::memory_order_relaxed);  // published by [SL13]
-  // [SL13] release: its mark comes first, which is the worker's again then; pairs with [SL8]. No exploration catches this: as [AT5].
+  // [SL13] release: its mark comes first, which is the worker's again then; pairs with [SL8].
   w.sleep.state.store(sleep_state::awake, std::memory_order_release);
   return true;
 }
@@ -83,8 +83,7 @@ void sleepers::end_sleep(worker& w, bool woken) noexcept {
 }
 
 bool sleepers::park(worker& w, std::int64_t deadline_ns) noexcept {
-  // [SL8] acquire: its mark, [SL13], before this worker changes that again. No exploration catches this: as
-  // [AT5].
+  // [SL8] acquire: its mark, [SL13], before this worker changes that again.
   while (w.sleep.state.load(std::memory_order_acquire) != sleep_state::awake) {
     if (deadline_ns != interrupter::never && platform::now_ns() >= deadline_ns) return false;
     w.parker.park_until(deadline_ns);
