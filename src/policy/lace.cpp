@@ -71,7 +71,8 @@ struct lace::shared_part final : offer {
     // relaxed: a hint; an older value makes a thief come early, or late.
     if (rests_until.load(std::memory_order_relaxed) != until) rests_until.store(until, std::memory_order_relaxed);
   }
-  /// Owner. It has come to the join of a task that it had offered: whether the next offer rests. Are there others on its stack that nobody has taken?
+  /// Owner. It has come to the join of a task that it had offered: whether the next offer rests. Are there others on its
+  /// stack that nobody has taken?
   void choose_rest(bool others_left) noexcept {
     if (!may_rest) return;
     const std::uint64_t most = platform::offer_rest_ticks();
