@@ -222,15 +222,15 @@ template <class T>
 class promise;
 
 /// A value that is there later. Copies refer to the same value, which, like an exception, ends with the last of them, the promise, and
-/// the continuations that wait for it. Any thread may call anything.
+/// the continuations that wait for it. Any thread may call anything. Where valid() is false, anything else throws std::logic_error.
 template <class T = unit>
 class future : detail::future_of_value<T> {
  public:
-  /// Of no value: there is nothing to do with it but to assign another one, or to ask valid().
+  /// Of no value, as one that has been moved from: there is nothing to do with it but to assign another one, or to ask valid().
   future() noexcept = default;
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   /// Is the value there, or the error? Then what its maker did before is seen.
-  [[nodiscard]] bool is_ready() const noexcept { return state_->is_ready(); }
+  [[nodiscard]] bool is_ready() const { return state_->is_ready(); }
   /// Returns when it is ready. A worker, or a thread outside, that waits for what was submitted runs that itself if nobody
   /// has begun it, or parts of it, and nothing else. Who waits for a continuation first runs what was submitted and the
   /// continuation waits for, if nobody has begun that, and then the continuation. A worker that waits for anything else, or for a
@@ -262,6 +262,7 @@ class future : detail::future_of_value<T> {
   template <class F>
   auto then(F&& f) const {
     using closure = std::decay_t<F>;
+    static_cast<void>(*state_);
     const auto begin = [&]<class Value>(std::type_identity<Value> /*of*/) {
       auto made = detail::make_future_state<detail::continuation<Value, T, closure>>(state_, std::forward<F>(f));
       detail::hold_background(*made, *made);
@@ -288,7 +289,8 @@ class future : detail::future_of_value<T> {
   detail::future_user<detail::future_state<T>> state_;
 };
 
-/// Whoever gives a future its value, once. One thread at a time.
+/// Whoever gives a future its value, once. One thread at a time. One that has been moved from has no future: put(), put_error() and
+/// get_future() throw std::logic_error.
 template <class T = unit>
 class promise : detail::future_of_value<T> {
  public:
@@ -309,7 +311,10 @@ class promise : detail::future_of_value<T> {
     }
   }
 
-  [[nodiscard]] future<T> get_future() const { return future<T>(state_); }
+  [[nodiscard]] future<T> get_future() const {
+    static_cast<void>(*state_);
+    return future<T>(state_);
+  }
 
   /// Makes the value of these arguments. Tasks that wait for this future alone may begin.
   /// @throws std::logic_error when there is a value, or an error, already; what T's constructor throws.
@@ -409,13 +414,14 @@ class all_ready final : public future_state<Futures>, private future_parts {
 
 template <class Futures, class Each>
 [[nodiscard]] future<Futures> make_all_ready(Futures futures, std::size_t count, Each each) {
+  each(futures, [](future_base&) {});  // throws where one has no state, before others are told of anything
   return all_ready<Futures, Each>::make(std::move(futures), count, each);
 }
 
 }  // namespace detail
 
 /// Ready when all of these are, with a value or an error; its value are the futures.
-/// @throws std::bad_alloc.
+/// @throws std::bad_alloc; std::logic_error when one is not valid().
 template <class... Ts>
 [[nodiscard]] future<std::tuple<future<Ts>...>> when_all(future<Ts>... all) {
   using futures = std::tuple<future<Ts>...>;

@@ -125,7 +125,7 @@ void forasync(First first, Last last, F&& f) {
 /// Futures that another place makes ready are for finish_spmd: a finish that waits for them holds a worker. What was submitted, and
 /// its continuations, is run by an idle worker, or by who waits for the finish. Who keeps a promise is not known: in a finish let
 /// one of its tasks do that, not one that was submitted.
-/// @throws as async.
+/// @throws as async; std::logic_error when a future is not valid().
 template <class F, class... Ts>
 void async_await(F&& f, const future<Ts>&... futures) {
   detail::places::scope& of = detail::places::current_scope();
@@ -133,7 +133,7 @@ void async_await(F&& f, const future<Ts>&... futures) {
   auto body = [f = std::decay_t<F>(std::forward<F>(f)), kept = std::make_tuple(futures...)]() mutable {
     std::move(f)();
   };
-  const std::array<detail::future_base*, sizeof...(Ts)> all{detail::future_access::state(futures).get()...};
+  const std::array<detail::future_base*, sizeof...(Ts)> all{&*detail::future_access::state(futures)...};
   detail::places::awaiting ready(all.size());
   (detail::places::help_makers(of, detail::future_access::state(futures)), ...);
   detail::places::add_to(of, std::move(body), [&](auto&& task) {

@@ -501,6 +501,28 @@ TEST(future, may_be_of_nothing) {
   EXPECT_TRUE(all[0].valid());
 }
 
+TEST(future, of_nothing_or_moved_from_says_so_when_used) {
+  scheduler pool({.workers = 2});
+  promise<int> maker;
+  const future<int> of_maker = maker.get_future();
+  promise<int> kept = std::move(maker);
+  future<int> moved = of_maker;
+  future<int> taken = std::move(moved);
+  for (const future<int>& each : {future<int>(), moved}) {  // NOLINT(bugprone-use-after-move)
+    EXPECT_THROW(static_cast<void>(each.is_ready()), std::logic_error);
+    EXPECT_THROW(each.wait(), std::logic_error);
+    EXPECT_THROW(each.get(), std::logic_error);
+    EXPECT_THROW(each.then([](int) {}), std::logic_error);
+    EXPECT_THROW(static_cast<void>(when_all(taken, each)), std::logic_error);
+    EXPECT_THROW(static_cast<void>(when_all(std::vector{taken, each})), std::logic_error);
+  }
+  EXPECT_THROW(static_cast<void>(maker.get_future()), std::logic_error);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(maker.put(1), std::logic_error);
+  EXPECT_THROW(maker.put_error(std::make_exception_ptr(1)), std::logic_error);
+  kept.put(3);
+  EXPECT_EQ(taken.get(), 3);
+}
+
 TEST(future, of_a_value_that_cannot_be_copied_gives_it_away_at_its_end) {
   scheduler pool({.workers = 2});
   const auto make = [] { return std::make_unique<int>(4); };

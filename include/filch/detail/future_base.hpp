@@ -137,6 +137,9 @@ class future_base {
   future_parts* const parts_;
 };
 
+/// @throws std::logic_error.
+[[noreturn]] FILCH_API void reject_missing_state();
+
 /// A user of a future's state.
 template <class State>
 class future_user {
@@ -159,10 +162,10 @@ class future_user {
     if (state_ != nullptr) state_->drop_user();
   }
   [[nodiscard]] State* get() const noexcept { return state_; }
-  State& operator*() const noexcept { return *operator->(); }
-  State* operator->() const noexcept {
-    // g++ 12 would warn of a copy's null, which that cannot be.
-    if (state_ == nullptr) __builtin_unreachable();
+  /// @throws std::logic_error when there is none.
+  State& operator*() const { return *operator->(); }
+  State* operator->() const {
+    if (state_ == nullptr) reject_missing_state();
     return state_;
   }
   [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return state_ == nullptr; }
