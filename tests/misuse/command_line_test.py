@@ -437,12 +437,13 @@ class Bench(unittest.TestCase):
         self.assertIn("fib:12", finished.stderr)
 
     def test_full_device_is_a_failure(self):
-        with open("/dev/full", "w", encoding="ascii") as full:
-            finished = subprocess.run(
-                [PROGRAM, "bench", "fib:12"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
-            )
-        self.assertEqual(finished.returncode, 1)
-        self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+        for arguments in (["bench", "fib:12"], ["list"], ["--help"], ["bench", "--help"], ["--version"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                finished = subprocess.run(
+                    [PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+                )
+            self.assertEqual(finished.returncode, 1, arguments)
+            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
 
     def test_results_that_cannot_be_written_are_saved(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -88,18 +88,18 @@ int run(int argc, const char* const* argv, const program& what) {
   if (chosen == commands.end()) {
     return fail(exit_misuse, "no command given; 'filch --help' shows what there is");
   }
-  const int status = chosen->run();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw std::runtime_error("cannot write to standard output");
-  }
-  return status;
+  return chosen->run();
 }
 
 }  // namespace
 
 int run_program(int argc, const char* const* argv, const program& what) {
   try {
-    return run(argc, argv, what);
+    const int status = run(argc, argv, what);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw std::runtime_error("cannot write to standard output");
+    }
+    return status;
   } catch (const std::invalid_argument& error) {  // what the library, the workloads and the commands throw for misuse
     return fail(exit_misuse, error.what());
   } catch (const std::exception& error) {
