@@ -39,9 +39,8 @@ void write_profile() noexcept {
   const std::lock_guard lock(of.mutex);
   if (of.begun_roots > 0) {
     static_cast<void>(std::fprintf(
-        stderr,
-        "filch: the program exits inside of %llu calls of run, or tasks: what these did is not in profile '%s'\n",
-        static_cast<unsigned long long>(of.begun_roots), of.path.c_str()));
+        stderr, "filch: profile '%s' lacks what had not ended when the program exited (calls of run and tasks: %llu)\n",
+        of.path.c_str(), static_cast<unsigned long long>(of.begun_roots)));
   }
   try {
     // Threads may have had roots at the same time.

@@ -135,7 +135,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         exits = subprocess.run([*program, "exits"], env={**os.environ, "FILCH_PROFILE": f"{folder}/page"}, capture_output=True, text=True, check=False)
-        expect("exits inside of 1 calls of run" in exits.stderr, f"what is not in a profile is said: {exits.stderr}")
+        expect("(calls of run and tasks: 1)" in exits.stderr, f"what is not in a profile is said: {exits.stderr}")
 
     for variable in ("FILCH_PROFILE", "FILCH_RECORD"):
         with tempfile.TemporaryDirectory() as folder:
