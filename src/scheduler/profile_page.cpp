@@ -51,7 +51,9 @@ std::string readable(std::string_view name) {
     if (depth < 0 || (depth == 0 && (before == ',' || before == '='))) break;
   }
   while (begin < lambda && name[begin] == ' ') ++begin;
-  return std::string(name.substr(begin, lambda - begin));
+  std::string_view function = name.substr(begin, lambda - begin);
+  if (function.starts_with("const ")) function.remove_prefix(6);  // of a lambda expression in a constant
+  return std::string(function);
 }
 
 std::string parts_json(const std::map<std::string, profiled_part>& parts, bool are_loops) {
@@ -192,7 +194,7 @@ function parts(title, all, iterations) {
 }
 parts("Loops", p.loops, true);
 parts("Named parts", p.named, false);
-add(body, "p", "Measured while the program ran in its own order, on one worker. Bags and adaptive tasks count as one task each. Times of tasks below some nanoseconds are not exact.", {class: "note"});
+add(body, "p", "Measured while the program ran in its own order, on one worker. Bags and adaptive tasks count as one task each, what a reduction combines before it is shared as one iteration. Times of tasks below some nanoseconds are not exact.", {class: "note"});
 </script></body></html>
 )page";
 

@@ -128,7 +128,8 @@ def main() -> None:
     # Of 16 iterations with a loop of four and a fork of two one after the other: 48 at most.
     expect_once(program, "nested", lambda p: p["work_ns"] / 60 < p["span_ns"] < p["work_ns"] / 20, "both levels are parallel")
 
-    profile(program, "reduce")
+    [reduction] = profile(program, "reduce")["loops"]
+    expect(not reduction["name"].startswith("const"), f"a function is named without the const of a lambda in it: {reduction}")
     profile(program, "throws")
     expect(profile(program, "forks")["tasks"] == 1, "a child that exits leaves its parent's profile alone")
     expect(profile(program, "submitted")["work_ns"] > 0, "submitted tasks are part of who submits")
