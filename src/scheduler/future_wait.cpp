@@ -286,7 +286,8 @@ void wait_within(future_base& f, unsigned depth) {
 
 void reject_missing_state() {
   throw std::logic_error(
-      "filch: a future or promise without a state is used: it was moved from, or never got one; assign one, or ask valid()");
+      "filch: a future or promise without a state is used: it was moved from, or never got one; assign one, or ask "
+      "valid()");
 }
 
 void wait_until_ready(future_base& f) { wait_within(f, 0); }
