@@ -88,7 +88,13 @@ bool must_look(const worker_core& w, const loop_state& whole, bool polls) noexce
          whole.cut_at.load(std::memory_order_relaxed) != loop_state::nowhere;  // [LW1]
 }
 
-/// Chunks of one iteration, until the interval is empty. The one in progress is the one before `next`.
+chunk_tuner& tuner_of(const worker_core& w, const loop_code& code) noexcept {
+  static_assert(sizeof code >= chunk_tuners::depths);
+  return w.loops.tuners->of_begun(&code);
+}
+
+/// Chunks of one iteration, until the interval is empty or iterations show that there are no loops in them any more. The one in
+/// progress is the one before `next`.
 void run_each(worker& w, loop_share& f, const gathering& part) {
   const loop_state& whole = *f.whole;
   const bool polls = f.polls;
@@ -101,6 +107,8 @@ void run_each(worker& w, loop_share& f, const gathering& part) {
       if (!f.begin_iteration(i)) return;
     }
     part.run(i, i + 1, at);
+    if (f.tuner->may_grow()) [[unlikely]]
+      return;
   }
 }
 
@@ -125,7 +133,7 @@ void run_chunks(worker& w, loop_share& f, const gathering& part, std::uint64_t& 
 /// longer than that. It begins with little and looks around in between, since nobody can have a part of what has begun.
 /// @return how many iterations it has run; the others are for a share.
 std::uint64_t run_at_once(worker_core& w, const gathering& whole, std::uint64_t size) {
-  chunk_tuner& tuner = w.loops.tuners->of(&whole.code);
+  chunk_tuner& tuner = tuner_of(w, whole.code);
   if (tuner.nests || size > tuner.chunk.load()) return 0;
   if (w.must_attend(nullptr)) [[unlikely]] {
     if (w.diverts) return 0;
@@ -197,7 +205,7 @@ void run_part(worker_core& core, loop_state& whole, std::uint64_t low, std::uint
               part_origin origin, void* values) noexcept {
   auto& w = static_cast<worker&>(core);
   const gathering part{whole.code, whole.block, values};
-  chunk_tuner& tuner = w.loops.tuners->of(&whole.code);
+  chunk_tuner& tuner = tuner_of(w, whole.code);
   const inside_chunk here(w, tuner);
   const bool lazy = is_lazy(whole.kind);
   loop_share f(w, lazy, whole, tuner, low, high);

@@ -1238,6 +1238,46 @@ TEST(parallel_for, contains_loops_that_throw_and_are_caught) {
   });
 }
 
+/// Through which all loops of a program may go: its loops have one type.
+void run_parts(int n, const std::function<void(blocked_range<int>)>& body) {
+  parallel_for(blocked_range<int>(0, n), body);
+}
+
+TEST(parallel_for, that_has_contained_a_loop_has_chunks_again_when_it_contains_none) {
+  scheduler pool(1);
+  pool.run([] {
+    constexpr int n = 1 << 18;
+    const auto calls = [] {
+      int all = 0;
+      run_parts(n, [&](blocked_range<int>) { ++all; });
+      return all;
+    };
+    EXPECT_LT(calls(), n / 4);
+    run_parts(2, [&](blocked_range<int> outer) {
+      for (int i = outer.begin(); i != outer.end(); ++i) run_parts(2, [](blocked_range<int>) {});
+    });
+    EXPECT_LT(calls(), n / 4);
+    EXPECT_LT(calls(), n / 4);
+  });
+}
+
+TEST(parallel_for, in_a_loop_of_its_own_type_has_chunks_and_that_one_has_none) {
+  scheduler pool(1);
+  pool.run([] {
+    constexpr int n = 1 << 16;
+    for (int again = 0; again != 3; ++again) {
+      int outer_calls = 0;
+      int inner_calls = 0;
+      run_parts(16, [&](blocked_range<int> outer) {
+        ++outer_calls;
+        for (int i = outer.begin(); i != outer.end(); ++i) run_parts(n, [&](blocked_range<int>) { ++inner_calls; });
+      });
+      EXPECT_EQ(outer_calls, 16);
+      EXPECT_LT(inner_calls, 16 * n / 4);
+    }
+  });
+}
+
 TEST(parallel_for, can_be_used_again_after_an_exception) {
   in_every_way([](scheduler& s, const named_way& way) {
     bool fails = true;

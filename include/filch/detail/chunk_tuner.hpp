@@ -1,5 +1,5 @@
-// What a worker remembers of one place in the program that runs loops or reductions: how many iterations make a chunk
-// of about a microsecond. Too short a chunk costs time, too long a one keeps those waiting who ask for work.
+// What a worker remembers of the loops or reductions of one type, mostly those of one place in the program: how many iterations make
+// a chunk of about a microsecond. Too short a chunk costs time, too long a one keeps those waiting who ask for work.
 //
 // Owner only; an interrupt of it reads how long chunks are.
 #pragma once
@@ -23,9 +23,10 @@ struct chunk_tuner {
   platform::local<std::uint64_t> chunk{1};
   std::uint32_t until_timed = 1;
   /// Its iterations contain loops or reductions. They may be of any length, and what is in a chunk cannot be shared: so
-  /// chunks of one iteration.
+  /// chunks of one iteration, until some have contained none.
   bool nests = false;
-  std::uint32_t in_use = 0;  ///< loops of that place that the worker is in a chunk of
+  std::uint16_t without_loops = 0;  ///< iterations since the last one that had loops in it
+  std::uint32_t in_use = 0;         ///< loops with it that the worker is in a chunk of
 
   /// A chunk of the full size took this long.
   void took(std::int64_t ns) noexcept {
@@ -40,7 +41,16 @@ struct chunk_tuner {
   }
   void contains_loops() noexcept {
     nests = true;
+    without_loops = 0;
     chunk.store(1);
+  }
+  /// An iteration alone has run. @return whether chunks may be longer again.
+  [[nodiscard]] bool may_grow() noexcept {
+    constexpr std::uint16_t enough = 16;
+    if (++without_loops <= enough) return false;  // one of them for the iteration with the last loop
+    nests = false;
+    until_timed = 1;
+    return true;
   }
   /// Another place has its entry from now on.
   void begin(const void* new_key) noexcept {
@@ -61,6 +71,16 @@ class chunk_tuners {
     chunk_tuner& tuner = tuners_[first];
     return tuner.key == key ? tuner : find(key, first);
   }
+  /// The one for a loop that begins now. A loop in one of the same type, as of a std::function or in a function that calls itself, has
+  /// another one: that iterations contain loops says nothing of those of the loops in them. `key`: an object of `depths` bytes.
+  [[nodiscard]] chunk_tuner& of_begun(const void* key) noexcept {
+    chunk_tuner* tuner = &of(key);
+    for (std::size_t depth = 1; tuner->in_use != 0 && depth != depths; ++depth) {
+      tuner = &of(static_cast<const char*>(key) + depth);
+    }
+    return *tuner;
+  }
+  static constexpr std::size_t depths = 8;  ///< deeper ones share the last
 
  private:
   // Not the first entry alone: where a key lies is chance, and two loops that took turns would both learn again each time.

@@ -24,7 +24,7 @@ using part_function = void (*)(worker_core&, loop_state&, std::uint64_t low, std
 FILCH_API void run_plain_part(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high,
                               std::uint32_t chunks, part_origin origin) noexcept;
 
-/// The code of the loops of one type: one constant for each, whose address says which place in the program it is.
+/// The code of the loops of one type: one constant for each, whose address stands for the type, and mostly for a place in the program.
 struct loop_code {
   /// Runs a chunk. `at`: the iteration in progress, for whoever has to know which one threw.
   void (*run_chunk)(const void* block, std::uint64_t low, std::uint64_t high, std::uint64_t& at, void* values);
