@@ -73,8 +73,10 @@ class FILCH_API place_failed : public std::runtime_error {
 /// What this place has counted since the program began. A hint while tasks run.
 [[nodiscard]] FILCH_API counts counted();
 
-/// Runs f, and waits for the tasks made in it, also when f throws.
-/// @throws what f throws; else the exception of the first of its tasks, in the order in which they were made.
+/// Runs f, and waits for the tasks made in it, also when f throws; but for those that a task of a task_group on the heap makes: such a
+/// group may outlive the finish, and its tasks are in none, or in the finish_spmd.
+/// @throws what f throws; else, of the exceptions of its tasks, that of the first that f itself made, or one of those that
+/// tasks made.
 template <class F>
 void finish(F&& f) {
   detail::places::finish_frame().run(std::forward<F>(f));
@@ -235,7 +237,8 @@ template <class T, class Combine>
 /// Ends the job, with one line that names the place, when main throws at one of several places, or when that calls exit;
 /// ends it with status 2 when places do not fit together: another MPI's launcher, other builds of the program.
 /// @return what main returns, when it has returned at all places.
-/// @throws std::invalid_argument for bad options; std::logic_error when MPI has ended; at one place, what main throws.
+/// @throws std::logic_error when MPI has ended, or, with a launcher, inside of another run; without a launcher also
+/// std::invalid_argument for bad options, and what main throws: with one, these end the job.
 FILCH_API int run(int argc, char** argv, const options& chosen, const std::function<int(int, char**)>& main);
 
 template <class Main>

@@ -41,6 +41,7 @@ run_result run_record(task& t, run_by /*who*/) {
 
 struct copy_job {
   filch::promise<> done;
+  std::unique_ptr<copy_job> next;  ///< that has ended
 };
 
 place::place(network& over, const filch::places::options& chosen)
@@ -68,14 +69,15 @@ place::place(network& over, const filch::places::options& chosen)
       std::make_unique<watcher>(is_dedicated(chosen), over.places() > 1, [this](bool rested) { return look(rested); });
   filch::options of_pool = chosen.scheduler;
   of_pool.workers = static_cast<int>(workers_);
-  pool_ = std::make_unique<scheduler>(
+  owned_pool_ = std::make_unique<scheduler>(
       of_pool, place_hooks{.of = this, .tasks = &rings_, .network = watcher_->is_dedicated() ? nullptr : this});
+  pool_ = owned_pool_.get();
   unlock_token();
 }
 
 place::~place() {
   watcher_->stop();  // it looks at the scheduler, whose workers ask it for naps
-  pool_.reset();
+  owned_pool_.reset();
 }
 
 place* place::current() noexcept {
@@ -131,11 +133,20 @@ seen place::look(bool rested) noexcept {
 }
 
 void place::give_token_back() noexcept {
-  unlock_token();
-  // Who has posted something meanwhile found the token taken.
-  while (has_posted_.load(std::memory_order_seq_cst) && try_lock_token()) {  // [PO1]
-    send_posted();
+  for (;;) {
+    std::unique_ptr<copy_job> copies = std::move(ended_copies_);
     unlock_token();
+    if (copies != nullptr) {
+      // Without the token, which somebody's closure that ends with a promise may want. The finish is not over before they are kept.
+      std::size_t ended = 0;
+      for (; copies != nullptr; copies = std::move(copies->next), ++ended) copies->done.put();
+      lock_token();
+      for (; ended != 0; --ended) counts_.ended(workers_);
+      continue;
+    }
+    // Who has posted something meanwhile found the token taken.
+    if (!has_posted_.load(std::memory_order_seq_cst) || !try_lock_token()) return;  // [PO1]
+    send_posted();
   }
 }
 
@@ -399,7 +410,10 @@ void place::end_finish() {
   try {
     serve_until_over();
   } catch (...) {
-    // The finish never ends, and tasks of it may still run, which have these.
+    // The finish never ends, and tasks of it may still run, which have these. No more are stolen.
+    lock_token();
+    is_open_ = false;
+    give_token_back();
     const task_group* const group = tasks_.release();
     const scope* const of_tasks = spmd_.release();
     static_cast<void>(group);
@@ -539,9 +553,9 @@ void place::copy_out(const message& m) {
 }
 
 void place::end_copy(void* job) {
-  const std::unique_ptr<copy_job> ended(static_cast<copy_job*>(job));
-  ended->done.put();
-  counts_.ended(workers_);
+  std::unique_ptr<copy_job> ended(static_cast<copy_job*>(job));
+  ended->next = std::move(ended_copies_);
+  ended_copies_ = std::move(ended);
 }
 
 std::vector<std::byte> place::reduce(reduction_of what, std::span<const std::byte> value, tree::combine add) {

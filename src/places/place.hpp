@@ -128,7 +128,8 @@ class place final : public poller {
   termination termination_;
   steal_site site_;
   std::unique_ptr<steal_protocol> protocol_;
-  std::unique_ptr<scheduler> pool_;
+  std::unique_ptr<scheduler> owned_pool_;
+  scheduler* pool_ = nullptr;  ///< also while it ends: its workers run what was submitted, and look here, until then
 
   // With the token.
   platform::atomic<bool> token_{false};
@@ -136,8 +137,9 @@ class place final : public poller {
   std::uint32_t finish_ = 0;                       ///< number of the newest finish_spmd here
   bool is_open_ = false;                           ///< it has begun here, and is not over
   std::optional<std::vector<std::byte>> reduced_;
-  std::string unmatched_;      ///< another place takes part in another collective operation than this one
-  std::deque<message> early_;  ///< of a finish that has not begun here
+  std::string unmatched_;                   ///< another place takes part in another collective operation than this one
+  std::deque<message> early_;               ///< of a finish that has not begun here
+  std::unique_ptr<copy_job> ended_copies_;  ///< whose promises are to be kept, without the token
 
   // Of main.
   void* own_pointer_ = nullptr;

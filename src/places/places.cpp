@@ -129,7 +129,8 @@ scope& current_scope() {
   if (innermost == nullptr && at.is_in_finish()) return at.finish_scope();
   throw std::logic_error(
       "filch: async called outside of a finish; call it inside of finish or finish_spmd, and from no submitted task or "
-      "continuation: make those by async_await instead of submit or then");
+      "continuation: make those by async_await instead of submit or then; tasks of a task_group on the heap are in no "
+      "finish");
 }
 
 inside::inside(scope& of) noexcept {

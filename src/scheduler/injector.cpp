@@ -182,12 +182,11 @@ void injector::hold(group_rest& group) noexcept {
 
 void injector::queue(detached_task& t, bool is_new) noexcept {
   group_rest& group = *t.home;
-  if (home_.runs_at_once()) {
-    const worker* const w = caller();
+  // One that is released waits for a worker that has time. Who releases it may be the network's thread, or a worker that looks for
+  // messages amid another task, or a released task: they would be as deep in each other as their chain is long.
+  if (is_new && home_.runs_at_once()) {
     t.order = first_detached + platform::passed_tick();
-    // One that is released by another waits for the end of that, or they would be as deep in each other as their chain is long.
-    const bool waits = !is_new && w != nullptr && w->detached.runs_released;
-    if (!waits && run_at_once(group, t, is_new)) return;
+    if (run_at_once(group, t)) return;
   }
   const busy_section here(*self);
   detached_lane& lane = enter_lane(own_queue(), group);
@@ -200,27 +199,17 @@ void injector::queue(detached_task& t, bool is_new) noexcept {
 }
 
 // False: there was no memory for a guest.
-bool injector::run_at_once(group_rest& group, detached_task& t, bool is_new) noexcept {
+bool injector::run_at_once(group_rest& group, detached_task& t) noexcept {
   const bool from_outside = !is_profiled(*self);
   try {
     home_.run([&] {
       auto& w = static_cast<worker&>(*self);
       const busy_section here(w);
-      const auto run_begun = [&](detached_task& begun) {
-        const profiled_child of_group(begun.home->profiled_by(w));
-        run(w, begun);
-      };
       if (from_outside && w.profile) w.profile->begin_group(group);
-      if (is_new) hold(group);
+      hold(group);
       w.begin_detached(group);
-      const bool was_released = std::exchange(w.detached.runs_released, !is_new || w.detached.runs_released);
-      run_begun(t);
-      if (!is_new && !was_released) {
-        while (detached_task* const next = take_own(w, nullptr)) run_begun(*next);
-      }
-      w.detached.runs_released = was_released;
-      // One that was released has run others, too.
-      if (from_outside && is_new && w.profile) home_.end_profile(w, group);
+      run(w, t);
+      if (from_outside && w.profile) home_.end_profile(w, group);
       flush(w);
     });
     return true;
@@ -259,7 +248,12 @@ void injector::flush(worker& w) noexcept {
 void injector::run(worker& w, detached_task& t) noexcept {
   // Not later: who waits for another group does not wait for this task.
   if (w.detached.ended_of != t.home) flush(w);
-  w.run_detached(t, t.home->scope);
+  if (w.profile) [[unlikely]] {
+    const profiled_child of_group(t.home->profiled_by(w));
+    w.run_detached(t, t.home->scope);
+  } else {
+    w.run_detached(t, t.home->scope);
+  }
 }
 
 // The newest task of its own, of that group if one is given.

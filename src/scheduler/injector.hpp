@@ -85,7 +85,7 @@ class injector final : public work_source {
   void add(detached_lane& lane, const detached_queue::row& tasks) noexcept;
   void wake_waiters_of(const group_rest* group) noexcept;
   void flush(worker& w) noexcept;
-  bool run_at_once(group_rest& group, detached_task& t, bool is_new) noexcept;
+  bool run_at_once(group_rest& group, detached_task& t) noexcept;
   void run(worker& w, detached_task& t) noexcept;
   detached_task* take_own(worker& w, const group_rest* of) noexcept;
   detached_task* take_outside(worker& w, detached_lane& lane) noexcept;

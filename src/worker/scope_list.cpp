@@ -6,8 +6,7 @@
 
 namespace filch::detail {
 
-scope_list::scope_list(std::size_t capacity)
-    : capacity_(capacity), memory_(capacity * sizeof(entry)), entries_(static_cast<entry*>(memory_.data())) {}
+scope_list::scope_list() : memory_(most * sizeof(entry)), entries_(static_cast<entry*>(memory_.data())) {}
 
 void* scope_list::of_background() noexcept {
   static char scope;
@@ -16,7 +15,7 @@ void* scope_list::of_background() noexcept {
 
 void scope_list::begin(const slot* from, std::uint64_t newest_number, void* scope) noexcept {
   const std::size_t depth = depth_.load(std::memory_order_relaxed);
-  if (depth == capacity_) {
+  if (depth == most) {
     ++unlisted_;
     return;
   }

@@ -25,12 +25,12 @@ struct slot;
 
 class scope_list {
  public:
-  explicit scope_list(std::size_t capacity);
+  scope_list();
 
   /// The scope of what is in no finish and of no group that waits for it: submitted tasks and continuations.
   [[nodiscard]] static void* of_background() noexcept;
 
-  /// Owner. Begins a scope. So deeply nested that there is no room, it and those in it are none.
+  /// Owner. Begins a scope. Beyond `most`, for which no C++ stack has room, it and those in it are none.
   void begin(const slot* from, std::uint64_t newest_number, void* scope) noexcept;
   /// Owner. Ends the innermost.
   void end() noexcept;
@@ -51,7 +51,9 @@ class scope_list {
   template <class Inside>
   [[nodiscard]] void* innermost_with(Inside inside) const noexcept;
 
-  std::size_t capacity_;
+  /// Reserved, and used as far as scopes are nested. Each has frames on a C++ stack.
+  static constexpr std::size_t most = std::size_t{1} << 20;
+
   platform::mapping memory_;
   entry* entries_;
   platform::atomic<std::size_t> depth_{0};

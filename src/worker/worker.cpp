@@ -60,7 +60,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, scheduler_core& of
   // Zeroed pages are slots: nothing of a slot is read before it is written, but for its state, where 0 is pending.
   base = static_cast<slot*>(stack_.data());
   groups.runs = static_cast<group_run*>(run_memory_.data());
-  if (common.is_place) scopes.emplace(slots_in(stack_bytes));
+  if (common.is_place) scopes.emplace();
   if (common.policy.follows_traces()) traced_memory_.emplace(slots_in(stack_bytes) * sizeof(traced_task));
   inner.floor = base;
   head.store(base);

@@ -151,8 +151,6 @@ struct detached_part {
   group_rest* ended_of = nullptr;
   /// The queue where its last search has found tasks; 0: none has.
   std::uint32_t found_at = 0;
-  /// Where tasks run at once: it is inside of one that was held before.
-  bool runs_released = false;
 };
 
 /// Owner. Others that it is to tell of a steal range that has become active (docs/protocols/adws.md).

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <cereal/types/string.hpp>
@@ -38,6 +39,7 @@ struct set_up {
   std::string policy = "success_only";
   std::string communication = "shared";
   std::string scheduler = "standard";
+  std::size_t stack_bytes = filch::options{}.stack_bytes;
 };
 
 void PrintTo(const set_up& s, std::ostream* out) {
@@ -52,9 +54,10 @@ void run_places(const set_up& how, const std::function<void()>& main) {
   for (int i = 0; i < how.places; ++i) {
     places.emplace_back([&, i] {
       const auto net = hub.connect(i);
-      const places::options chosen{.scheduler = {.workers = how.workers, .policy = how.scheduler},
-                                   .policy = how.policy,
-                                   .communication = how.communication};
+      const places::options chosen{
+          .scheduler = {.workers = how.workers, .policy = how.scheduler, .stack_bytes = how.stack_bytes},
+          .policy = how.policy,
+          .communication = how.communication};
       detail::places::run_place(*net, chosen, [&] {
         main();
         return 0;
@@ -477,6 +480,99 @@ TEST(places_chains, of_released_tasks_may_be_long) {
   }
 }
 
+// What is released runs on a worker, with nothing of the place's held, whoever releases it.
+TEST(places_copies, release_tasks_that_use_the_place) {
+  for (const char* const scheduler : {"serial", "standard"}) {
+    for (const char* const communication : {"shared", "dedicated"}) {
+      std::array<int, 2> from{7, 8};
+      std::atomic<int> ran{0};
+      std::atomic<int> wrong{0};
+      run_places({.workers = 1, .communication = communication, .scheduler = scheduler}, [&] {
+        const int place = places::here();
+        const auto fetch = [&] {
+          const auto own = std::make_shared<int>(0);
+          return std::pair(
+              own, places::async_copy(places::make_global(own.get()),
+                                      places::global_ptr<int>{1 - place, &from[static_cast<std::size_t>(place)]}, 1));
+        };
+        places::finish_spmd([&] {
+          const auto first = fetch();
+          places::async_await(
+              [&, value = first.first, place] {
+                if (places::here() != place || *value != 7 + place) ++wrong;
+                static_cast<void>(places::counted());
+                const auto second = fetch();
+                // Waits for a message.
+                places::finish([&] {
+                  places::async_await([&, again = second.first] { ran += *again == 7 + place ? 1 : 0; }, second.second);
+                });
+              },
+              first.second);
+          // Not done when the copy is, mostly: somebody else looks then.
+          const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+          while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        });
+      });
+      EXPECT_EQ(ran, 2) << scheduler << ' ' << communication;
+      EXPECT_EQ(wrong, 0) << scheduler << ' ' << communication;
+    }
+  }
+}
+
+TEST(places_promises, that_a_thread_keeps_release_tasks_of_the_place) {
+  for (const char* const scheduler : {"serial", "standard"}) {
+    int at = -1;
+    run_places({.places = 1, .workers = 1, .scheduler = scheduler}, [&] {
+      promise<int> made;
+      std::thread keeper;
+      places::finish_spmd([&] {
+        places::async_await([&] { at = places::here(); }, made.get_future());
+        keeper = std::thread([&] { made.put(1); });
+        keeper.join();
+      });
+    });
+    EXPECT_EQ(at, 0) << scheduler;
+  }
+}
+
+TEST(places_finish, waits_however_small_the_task_stacks_are) {
+  std::atomic<int> wrong{0};
+  const std::function<void(int)> nest = [&](int depth) {
+    std::atomic<bool> ran{false};
+    places::finish([&] {
+      if (depth > 1) nest(depth - 1);
+      places::async([&] {
+        std::this_thread::yield();
+        ran = true;
+      });
+    });
+    if (!ran) ++wrong;
+  };
+  run_places({.places = 1, .stack_bytes = 4096}, [&] {
+    nest(300);
+    places::finish_spmd([&] { nest(300); });
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(places_end, leaves_the_place_to_what_was_submitted) {
+  for (const int places : {1, 2}) {
+    std::atomic<int> workers{0};
+    run_places({.places = places}, [&] {
+      std::atomic<bool> begun{false};
+      this_worker().scheduler->submit([&workers, &begun] {
+        begun = true;  // main ends
+        const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+        while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        static_cast<void>(places::counted());
+        workers += places::workers();
+      });
+      while (!begun) std::this_thread::yield();
+    });
+    EXPECT_EQ(workers, 2 * places);
+  }
+}
+
 TEST(places_misuse, is_told) {
   EXPECT_THROW(places::async_any([] {}), std::logic_error);
   EXPECT_THROW(places::finish([] {}), std::logic_error);
@@ -711,9 +807,10 @@ std::vector<set_up> all_set_ups() {
       }
     }
   }
-  for (const char* const scheduler : {"lace", "chase_lev", "receiver", "sender", "lazy_depth", "adws"}) {
+  for (const char* const scheduler : {"lace", "chase_lev", "receiver", "sender", "lazy_depth", "adws", "serial"}) {
     all.push_back({.places = 2, .workers = 3, .scheduler = scheduler});
   }
+  all.push_back({.places = 3, .workers = 1, .communication = "dedicated", .scheduler = "serial"});
   return all;
 }
 

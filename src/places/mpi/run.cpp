@@ -1,3 +1,4 @@
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -20,8 +21,25 @@ namespace {
 
 using namespace detail::places;
 
+/// One at a time: two would use MPI from two threads.
+class only_run {
+ public:
+  only_run() {
+    // relaxed: of two, one is the first, and that is all they tell each other.
+    if (!exists.exchange(true, std::memory_order_relaxed)) return;
+    throw std::logic_error("filch: places::run inside of another one; call it when that has returned");
+  }
+  ~only_run() { exists.store(false, std::memory_order_relaxed); }
+  only_run(const only_run&) = delete;
+  only_run& operator=(const only_run&) = delete;
+
+ private:
+  static inline std::atomic<bool> exists{false};
+};
+
 int run_launched(const launch& by, int argc, char** argv, const options& how,
                  const std::function<int(int, char**)>& main) {
+  const only_run here;
   session all(by, argc, argv);
   all.compare_policies(policy_of(how));
   if (all.places() > 1) detail::name_files_of_place(all.place());
