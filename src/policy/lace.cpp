@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <filch/platform/ticks.hpp>
@@ -166,7 +167,9 @@ void lace::answer(worker& w, offered_parts what) noexcept {
     // the next in vain. One of the two sees the other's change. Found by lace_next_on_offer.
     if (part.next_wanted.load(std::memory_order_seq_cst)) w.raise();
   }
-  w.common.sleepers.offered(w, parts);
+  const std::uint32_t shared = shared_tasks(w);
+  w.common.sleepers.offered(w, parts, takers::thieves,
+                            f == nullptr && shared != 0 ? std::optional(shared) : std::nullopt);
 }
 
 void lace::offer_tasks(worker& w) noexcept {

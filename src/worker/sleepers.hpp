@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <filch/platform/memory.hpp>
 
@@ -49,8 +50,9 @@ class sleepers {
   /// For tasks, of which each may be all that is left to do, so many workers are woken at once at most.
   static constexpr unsigned most_woken = 2;
   /// Call after so many tasks or pieces became visible to thieves, the last of them by a sequentially consistent
-  /// operation.
-  void offered(worker& by, unsigned parts = 1, takers who = takers::thieves) noexcept;
+  /// operation. `all`: so many tasks are visible of that worker, and anybody may take them, if that is known.
+  void offered(worker& by, unsigned parts = 1, takers who = takers::thieves,
+               std::optional<std::uint32_t> all = {}) noexcept;
   /// The same, where there is no offering worker.
   void offered() noexcept;
   /// Workers that have no work, searching or sleeping. Looks at all; who begins or ends a search just now may be overlooked.
@@ -92,6 +94,8 @@ class sleepers {
   /// first. False: there was none that may take something there.
   bool wake_any(unsigned most, worker* by, const worker* look_at, takers who) noexcept;
   [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
+  /// Is the worker that this one has sent for last still on its way?
+  [[nodiscard]] bool last_sent_comes(const worker& to) noexcept;
 
   team& team_;
   idle_marks marks_;

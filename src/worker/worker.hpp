@@ -84,6 +84,7 @@ struct sleep_part {
   platform::atomic<sleep_state> state{sleep_state::awake};
   platform::atomic<const worker*> look_at{nullptr};  ///< where its waker has seen work
   platform::atomic<bool> announced{false};           ///< it is counted as asleep, or was a moment ago
+  const worker* last_sent = nullptr;  ///< owner only, in its own code: whom it has woken last, to come to itself
 };
 
 /// Of a worker that waits inside of a task, what its waker looks at.

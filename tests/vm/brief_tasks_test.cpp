@@ -77,5 +77,19 @@ TEST(brief_tasks, do_not_hide_a_long_one) {
   }
 }
 
+// There is never more than one task on offer.
+TEST(brief_tasks, wake_no_worker_after_the_other) {
+  constexpr double all_sleep_ns = 2e6;
+  for (const int workers : {4, 16, 64}) {
+    vm::run_on(workers, "standard", [=](scheduler& pool) {
+      vm::charge(all_sleep_ns);
+      pool.reset_stats();
+      for (int i = 0; i < 8; ++i) fork_two(100);
+      vm::charge(all_sleep_ns);
+      EXPECT_LE(pool.stats().parks, 2U) << "workers: " << workers;
+    });
+  }
+}
+
 }  // namespace
 }  // namespace filch
