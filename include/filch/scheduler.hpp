@@ -31,7 +31,8 @@ struct options {
   /// How loops are split that do not say; see combinations(). Empty: FILCH_LOOP when that is set, else the policy's
   /// default.
   std::string loop = {};
-  /// Thieves get half of the tasks instead of one (policies lace, standard, receiver, receiver_blocking and sender).
+  /// Thieves get half of the tasks instead of one, with policy standard of some if they are short (policies lace, standard,
+  /// receiver, receiver_blocking and sender). With it, standard leaves brief tasks to no owner (docs/standard.md).
   bool steal_half = false;
   /// Where work is wanted, half of all tasks that wait to be offered are, instead of one (the lazy policies;
   /// section 9.4 of the lazy-scheduling paper).

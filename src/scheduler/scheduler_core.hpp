@@ -100,7 +100,6 @@ class scheduler_core {
   [[nodiscard]] sleepers& idle_workers() noexcept { return sleepers_; }
   /// Is every task run where it is made?
   [[nodiscard]] bool runs_at_once() const noexcept { return policy_->runs_at_once(); }
-  /// Does a worker take back what it has given to another one that does not begin it?
   /// There is a thread that runs what is queued; in a place of one worker that is this, when it serves. Throws
   /// std::system_error when there is none to be had.
   void need_thread() {

@@ -51,7 +51,7 @@ inline std::uint64_t ticks_of_some_us() noexcept {
 #endif
 }
 
-/// About what a theft costs the thief's victim: 0.6 to 1 us.
+/// About what a theft costs the thief's victim: 0.4 to 1 us.
 inline std::uint64_t ticks_of_a_theft() noexcept { return ticks_of_some_us() / 8; }
 
 }  // namespace filch::platform
