@@ -107,7 +107,7 @@ void run_each(worker& w, loop_share& f, const gathering& part) {
       if (!f.begin_iteration(i)) return;
     }
     part.run(i, i + 1, at);
-    if (f.tuner->may_grow()) [[unlikely]]
+    if (i % 16 == 15 && f.tuner->ran_each()) [[unlikely]]
       return;
   }
 }
@@ -243,6 +243,8 @@ void run_part(worker_core& core, loop_state& whole, std::uint64_t low, std::uint
     }
   }
   w.loops.innermost.store(f.outer);
+  // Short loops note that as well, but for those in others: these are many, and will be noted together.
+  if (tuner.nests && here.is_outermost() && f.next.load() != low) static_cast<void>(tuner.ran_each());
 }
 
 void run_plain_part(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,

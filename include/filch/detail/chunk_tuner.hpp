@@ -25,8 +25,10 @@ struct chunk_tuner {
   /// Its iterations contain loops or reductions. They may be of any length, and what is in a chunk cannot be shared: so
   /// chunks of one iteration, until some have contained none.
   bool nests = false;
-  std::uint16_t without_loops = 0;  ///< iterations since the last one that had loops in it
-  std::uint32_t in_use = 0;         ///< loops with it that the worker is in a chunk of
+  std::uint8_t quiet = 0;         ///< notes in a row that there were none
+  std::uint16_t inner_loops = 0;  ///< that have begun in its iterations; wraps around
+  std::uint16_t noted_loops = 0;
+  std::uint32_t in_use = 0;  ///< loops with it that the worker is in a chunk of
 
   /// A chunk of the full size took this long.
   void took(std::int64_t ns) noexcept {
@@ -41,13 +43,15 @@ struct chunk_tuner {
   }
   void contains_loops() noexcept {
     nests = true;
-    without_loops = 0;
+    ++inner_loops;
     chunk.store(1);
   }
-  /// An iteration alone has run. @return whether chunks may be longer again.
-  [[nodiscard]] bool may_grow() noexcept {
-    constexpr std::uint16_t enough = 16;
-    if (++without_loops <= enough) return false;  // one of them for the iteration with the last loop
+  /// Notes that iterations have run, 16 or what there were. Do they contain no loops any more?
+  [[nodiscard]] bool ran_each() noexcept {
+    quiet = noted_loops == inner_loops ? quiet + 1 : 0;
+    noted_loops = inner_loops;
+    if (quiet != 2) return false;  // since the first note some may be from before
+    quiet = 0;
     nests = false;
     until_timed = 1;
     return true;
@@ -71,8 +75,8 @@ class chunk_tuners {
     chunk_tuner& tuner = tuners_[first];
     return tuner.key == key ? tuner : find(key, first);
   }
-  /// The one for a loop that begins now. A loop in one of the same type, as of a std::function or in a function that calls itself, has
-  /// another one: that iterations contain loops says nothing of those of the loops in them. `key`: an object of `depths` bytes.
+  /// The one for a loop that begins now. A loop in one of the same type, as of a std::function, has another one: that iterations
+  /// contain loops says nothing of those of the loops in them. `key`: an object of `depths` bytes.
   [[nodiscard]] chunk_tuner& of_begun(const void* key) noexcept {
     chunk_tuner* tuner = &of(key);
     for (std::size_t depth = 1; tuner->in_use != 0 && depth != depths; ++depth) {
@@ -80,7 +84,9 @@ class chunk_tuners {
     }
     return *tuner;
   }
-  static constexpr std::size_t depths = 8;  ///< deeper ones share the last
+  /// Deeper ones share the last. In a function that calls itself they are many, mostly of a few iterations with loops in them, and each
+  /// one's own would cost more than it tells.
+  static constexpr std::size_t depths = 2;
 
  private:
   // Not the first entry alone: where a key lies is chance, and two loops that took turns would both learn again each time.

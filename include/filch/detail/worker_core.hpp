@@ -230,6 +230,8 @@ class inside_chunk {
     --w_.inner.tuner->in_use;
     w_.inner.tuner = outer_;
   }
+  /// The worker is in no other one.
+  [[nodiscard]] bool is_outermost() const noexcept { return outer_ == nullptr; }
   inside_chunk(const inside_chunk&) = delete;
   inside_chunk& operator=(const inside_chunk&) = delete;
 
