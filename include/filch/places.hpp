@@ -124,7 +124,8 @@ void forasync(First first, Last last, F&& f) {
 }
 
 /// Makes a task of this place that begins when all of these futures are ready, with a value or an error.
-/// Futures that another place makes ready are for finish_spmd: a finish that waits for them holds a worker. What was submitted, and
+/// Futures that another place makes ready are for finish_spmd: a finish that waits for them holds a worker, and where all workers are
+/// held, what would make them ready may never run. What was submitted, and
 /// its continuations, is run by an idle worker, or by who waits for the finish. Who keeps a promise is not known: in a finish let
 /// one of its tasks do that, not one that was submitted.
 /// @throws as async; std::logic_error when a future is not valid().

@@ -12,7 +12,8 @@ namespace filch::places {
 /// Every field has a default that needs no thought.
 struct options {
   /// Of the scheduler of each place. Its workers are the computation workers; where their number is left open, places
-  /// that share processors divide them, and a dedicated thread counts as one.
+  /// that share processors divide them, and a dedicated thread counts as one. With join "random" let no thread of the program's own
+  /// run anything on it: it may get tasks of the place, which fail there.
   filch::options scheduler = {};
   /// How tasks of async_any come to places that have none: "success_only", "baseline" or "lifeline". Empty:
   /// FILCH_PLACES_POLICY when that is set, else "success_only".

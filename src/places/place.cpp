@@ -378,8 +378,11 @@ void place::check_is_main(const char* construct) const {
       w.scopes->innermost() == nullptr && !is_in_finish_.load(std::memory_order_relaxed)) {  // [PL4]
     return;
   }
-  throw std::logic_error(std::string("filch: ") + construct +
-                         " called by a task, or inside of a finish; call it from the main function, at every place");
+  const bool has_tasks = w.number == 0 && w.is_in_root() && w.head.load() != w.base && w.inner.tuner == nullptr;
+  throw std::logic_error(
+      std::string("filch: ") + construct +
+      (has_tasks ? " called while main has tasks that it has not waited for; call it when they have ended"
+                 : " called by a task, or inside of a finish; call it from the main function, at every place"));
 }
 
 void place::begin_finish() {

@@ -594,6 +594,16 @@ TEST(places_misuse, is_told) {
       }
     });
     EXPECT_TRUE(rejected);
+    task_group left;
+    left.run([] {});
+    try {
+      places::finish_spmd([] {});
+      ADD_FAILURE() << "main has a task";
+    } catch (const std::logic_error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("has not waited for"));
+    }
+    left.wait();
+    places::finish_spmd([] {});
   });
 }
 
