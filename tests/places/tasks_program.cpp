@@ -2,7 +2,7 @@
 // arithmetic. Each way to steal and to communicate gets a run of its own; a seed of the command line varies how much there is
 // to do.
 //
-//   tasks_program [SEED [BOARD...]]      prints "W ways at P places" at place 0; load boards: shared and messages unless given
+//   tasks_program [SEED [half|all [BOARD...]]]      prints "W ways at P places" at place 0; load boards: shared and messages unless given
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -380,12 +380,6 @@ void check_all(int seed) {
   check_trees(1, 6);
 }
 
-/// Whether to try the full product, which takes long where there are more places than processors.
-bool is_full() {
-  const char* const tests = std::getenv("FILCH_TESTS");
-  return tests != nullptr && tests == std::string("full");
-}
-
 /// Half of the ways, in which each two of board, policy and communication meet. @param way its number, as main() counts
 bool is_in_half(int way) {
   const int board = way / 8;
@@ -398,7 +392,8 @@ bool is_in_half(int way) {
 
 int main(int argc, char** argv) {
   const int seed = argc > 1 ? std::atoi(argv[1]) : 0;
-  std::vector<std::string> boards(argv + std::min(argc, 2), argv + argc);
+  const bool only_half = argc > 2 && argv[2] == std::string("half");
+  std::vector<std::string> boards(argv + std::min(argc, 3), argv + argc);
   if (boards.empty()) boards = {"shared", "messages"};
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
@@ -410,7 +405,7 @@ int main(int argc, char** argv) {
     for (const char* const policy : {"success_only", "acyclic", "baseline", "lifeline"}) {
       for (const char* const communication : {"shared", "dedicated"}) {
         ++way;
-        if (job > 2 && !is_full() && !is_in_half(way)) continue;
+        if (only_half && !is_in_half(way)) continue;
         const bool is_acyclic = policy == std::string("acyclic");
         setenv("FILCH_PLACES_BOARD", board.c_str(), 1);
         const places::options chosen{.scheduler = {.workers = job <= 2 ? 2 : 1},

@@ -76,7 +76,7 @@ def main(mpirun, program):
                 "oob_tcp_if_include": network,
             }.items():
                 command += ["--mca", name, value]
-            command += ["sh", "-c", 'hostname >&2; exec "$@"', "sh", program, "0", "messages", "rma"]
+            command += ["sh", "-c", 'hostname >&2; exec "$@"', "sh", program, "0", "all", "messages", "rma"]
             job = subprocess.run(
                 at(HOSTS[0], shlex.join(command)), capture_output=True, text=True, timeout=100, check=False
             )
