@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include <filch/platform/ticks.hpp>
@@ -167,9 +166,7 @@ void lace::answer(worker& w, offered_parts what) noexcept {
     // the next in vain. One of the two sees the other's change. Found by lace_next_on_offer.
     if (part.next_wanted.load(std::memory_order_seq_cst)) w.raise();
   }
-  const std::uint32_t shared = shared_tasks(w);
-  w.common.sleepers.offered(w, parts, takers::thieves,
-                            f == nullptr && shared != 0 ? std::optional(shared) : std::nullopt);
+  w.common.sleepers.offered(w, parts, takers::thieves, f == nullptr && shared_tasks(w) == 1);
 }
 
 void lace::offer_tasks(worker& w) noexcept {

@@ -103,7 +103,7 @@ bool sleepers::wake_any(unsigned most, worker* by, const worker* look_at, takers
     worker& w = team_[number];
     if (who == takers::thieves && !w.common.policy.may_come(w, *look_at)) continue;
     if (claim(w, look_at)) {
-      if (by != nullptr && by == look_at && !by->interrupt.handling) by->sleep.last_sent = &w;
+      if (by != nullptr && by == look_at && !by->interrupt.handling) by->last_sent = &w;
       w.parker.unpark();
       ++woken;
     } else if (std::exchange(may_go_on_elsewhere, false)) {
@@ -126,13 +126,13 @@ void sleepers::offered() noexcept {
 }
 
 bool sleepers::last_sent_comes(const worker& to) noexcept {
-  const worker* const w = to.sleep.last_sent;
+  const worker* const w = to.last_sent;
   // [SL18] seq_cst: after the offer, as [SL1]: it is a searcher whose search ends later, [SL5]. relaxed: where to is a hint.
   return w != nullptr && marks_[w->number].load(std::memory_order_seq_cst) == idle_mark::sent &&
          w->sleep.look_at.load(std::memory_order_relaxed) == &to;
 }
 
-void sleepers::offered(worker& by, unsigned parts, takers who, std::optional<std::uint32_t> all) noexcept {
+void sleepers::offered(worker& by, unsigned parts, takers who, bool is_only) noexcept {
   if (!by.interrupt.handling) by.trace.moment("offer", parts);  // the handler may be in the middle of another note
   // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
   const bool somebody_waits = waiting_.load(std::memory_order_seq_cst) != 0;
@@ -140,7 +140,7 @@ void sleepers::offered(worker& by, unsigned parts, takers who, std::optional<std
     // Who was sent may have been sent elsewhere, or for what was offered before; but for a single task one that is on its way here is
     // enough, or a worker whose tasks are brief would wake one after the other before the first has come. Who may not come does not.
     const bool all_come = who == takers::anybody || by.common.policy.steals_anywhere();
-    if (all == 1U && all_come && last_sent_comes(by)) return;
+    if (is_only && all_come && last_sent_comes(by)) return;
     const auto comes = [](idle_mark m) { return m == idle_mark::searching; };
     const std::uint32_t coming = all_come ? marks_.count(team_.size(), parts, by.number, comes) : 0;
     if (coming >= parts || wake_any(parts - coming, &by, &by, who)) return;

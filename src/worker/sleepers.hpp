@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include <filch/platform/memory.hpp>
 
@@ -50,9 +49,8 @@ class sleepers {
   /// For tasks, of which each may be all that is left to do, so many workers are woken at once at most.
   static constexpr unsigned most_woken = 2;
   /// Call after so many tasks or pieces became visible to thieves, the last of them by a sequentially consistent
-  /// operation. `all`: so many tasks are visible of that worker, and anybody may take them, if that is known.
-  void offered(worker& by, unsigned parts = 1, takers who = takers::thieves,
-               std::optional<std::uint32_t> all = {}) noexcept;
+  /// operation. `is_only`: it is one task, and no other of that worker is visible.
+  void offered(worker& by, unsigned parts = 1, takers who = takers::thieves, bool is_only = false) noexcept;
   /// The same, where there is no offering worker.
   void offered() noexcept;
   /// Workers that have no work, searching or sleeping. Looks at all; who begins or ends a search just now may be overlooked.

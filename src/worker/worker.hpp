@@ -84,7 +84,6 @@ struct sleep_part {
   platform::atomic<sleep_state> state{sleep_state::awake};
   platform::atomic<const worker*> look_at{nullptr};  ///< where its waker has seen work
   platform::atomic<bool> announced{false};           ///< it is counted as asleep, or was a moment ago
-  const worker* last_sent = nullptr;  ///< owner only, in its own code: whom it has woken last, to come to itself
 };
 
 /// Of a worker that waits inside of a task, what its waker looks at.
@@ -365,6 +364,7 @@ class worker : public worker_core {
   platform::atomic<std::uint64_t> reach{0};
   alignas(64) counters counted;               ///< any thread may read
   search_part search;                         ///< owner
+  const worker* last_sent = nullptr;          ///< owner, in its own code: whom it has woken last, to come to itself
   platform::atomic<bool> attached{false};     ///< any thread: a thread takes part
   platform::trace_log trace;                  ///< owner
   std::shared_ptr<profile_recorder> profile;  ///< owner; null: what it runs is not profiled
