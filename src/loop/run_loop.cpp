@@ -88,11 +88,6 @@ bool must_look(const worker_core& w, const loop_state& whole, bool polls) noexce
          whole.cut_at.load(std::memory_order_relaxed) != loop_state::nowhere;  // [LW1]
 }
 
-chunk_tuner& tuner_of(const worker_core& w, const loop_code& code) noexcept {
-  static_assert(sizeof code >= chunk_tuners::depths);
-  return w.loops.tuners->of_begun(&code);
-}
-
 /// Chunks of one iteration, until the interval is empty or iterations show that there are no loops in them any more. The one in
 /// progress is the one before `next`.
 void run_each(worker& w, loop_share& f, const gathering& part) {
@@ -133,7 +128,7 @@ void run_chunks(worker& w, loop_share& f, const gathering& part, std::uint64_t& 
 /// longer than that. It begins with little and looks around in between, since nobody can have a part of what has begun.
 /// @return how many iterations it has run; the others are for a share.
 std::uint64_t run_at_once(worker_core& w, const gathering& whole, std::uint64_t size) {
-  chunk_tuner& tuner = tuner_of(w, whole.code);
+  chunk_tuner& tuner = w.loops.tuners->of_begun(&whole.code);
   if (tuner.nests || size > tuner.chunk.load()) return 0;
   if (w.must_attend(nullptr)) [[unlikely]] {
     if (w.diverts) return 0;
@@ -205,7 +200,7 @@ void run_part(worker_core& core, loop_state& whole, std::uint64_t low, std::uint
               part_origin origin, void* values) noexcept {
   auto& w = static_cast<worker&>(core);
   const gathering part{whole.code, whole.block, values};
-  chunk_tuner& tuner = tuner_of(w, whole.code);
+  chunk_tuner& tuner = w.loops.tuners->of_begun(&whole.code);
   const inside_chunk here(w, tuner);
   const bool lazy = is_lazy(whole.kind);
   loop_share f(w, lazy, whole, tuner, low, high);
@@ -243,7 +238,7 @@ void run_part(worker_core& core, loop_state& whole, std::uint64_t low, std::uint
     }
   }
   w.loops.innermost.store(f.outer);
-  // Short loops note that as well, but for those in others: these are many, and will be noted together.
+  // Short loops note that as well, but not those in others: they are many, and to note each costs more than it brings.
   if (tuner.nests && here.is_outermost() && f.next.load() != low) static_cast<void>(tuner.ran_each());
 }
 

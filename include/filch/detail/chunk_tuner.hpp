@@ -50,7 +50,7 @@ struct chunk_tuner {
   [[nodiscard]] bool ran_each() noexcept {
     quiet = noted_loops == inner_loops ? quiet + 1 : 0;
     noted_loops = inner_loops;
-    if (quiet != 2) return false;  // since the first note some may be from before
+    if (quiet != 2) return false;  // one note alone may be of an iteration or two
     quiet = 0;
     nests = false;
     until_timed = 1;
@@ -76,17 +76,12 @@ class chunk_tuners {
     return tuner.key == key ? tuner : find(key, first);
   }
   /// The one for a loop that begins now. A loop in one of the same type, as of a std::function, has another one: that iterations
-  /// contain loops says nothing of those of the loops in them. `key`: an object of `depths` bytes.
+  /// contain loops says nothing of those of the loops in them. Deeper ones share that: in a function that calls itself they are many, mostly of a
+  /// few iterations with loops in them. `key`: an object of two bytes or more, each of which is a key.
   [[nodiscard]] chunk_tuner& of_begun(const void* key) noexcept {
-    chunk_tuner* tuner = &of(key);
-    for (std::size_t depth = 1; tuner->in_use != 0 && depth != depths; ++depth) {
-      tuner = &of(static_cast<const char*>(key) + depth);
-    }
-    return *tuner;
+    chunk_tuner& outermost = of(key);
+    return outermost.in_use == 0 ? outermost : of(static_cast<const char*>(key) + 1);
   }
-  /// Deeper ones share the last. In a function that calls itself they are many, mostly of a few iterations with loops in them, and each
-  /// one's own would cost more than it tells.
-  static constexpr std::size_t depths = 2;
 
  private:
   // Not the first entry alone: where a key lies is chance, and two loops that took turns would both learn again each time.
