@@ -374,15 +374,13 @@ void place::check_in_finish(const char* construct) const {
 
 void place::check_is_main(const char* construct) const {
   const auto& w = static_cast<const worker&>(*self);
-  if (w.number == 0 && w.is_in_root() && w.head.load() == w.base && w.inner.tuner == nullptr &&
-      w.scopes->innermost() == nullptr && !is_in_finish_.load(std::memory_order_relaxed)) {  // [PL4]
-    return;
-  }
-  const bool has_tasks = w.number == 0 && w.is_in_root() && w.head.load() != w.base && w.inner.tuner == nullptr;
+  const bool is_main = w.number == 0 && w.is_in_root() && w.inner.tuner == nullptr &&
+                       w.scopes->innermost() == nullptr && !is_in_finish_.load(std::memory_order_relaxed);  // [PL4]
+  if (is_main && w.head.load() == w.base) return;
   throw std::logic_error(
       std::string("filch: ") + construct +
-      (has_tasks ? " called while main has tasks that it has not waited for; call it when they have ended"
-                 : " called by a task, or inside of a finish; call it from the main function, at every place"));
+      (is_main ? " called while main has tasks that it has not waited for; call it when they have ended"
+               : " called by a task, or inside of a finish; call it from the main function, at every place"));
 }
 
 void place::begin_finish() {

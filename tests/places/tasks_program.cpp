@@ -416,6 +416,13 @@ int main(int argc, char** argv) {
                                      .cyclic_steals = !is_acyclic};
         places::run(argc, argv, chosen, [&](int, char**) {
           expect(places::count() == job, "all places are there");
+          bool refused = false;
+          try {
+            places::run(argc, argv, chosen, [](int, char**) {});
+          } catch (const std::logic_error&) {
+            refused = true;
+          }
+          expect(refused, "one run is not inside of another");
           check_all(seed + way);
         });
         ++ways;

@@ -587,6 +587,7 @@ TEST(places_misuse, is_told) {
     places::finish_spmd([&] {
       EXPECT_THROW(places::async_at(1, [] {}), std::out_of_range);
       EXPECT_THROW(places::async_at(-1, [] {}), std::out_of_range);
+      EXPECT_THROW(places::async_await([] {}, future<int>()), std::logic_error);
       try {
         places::finish_spmd([] {});
       } catch (const std::logic_error&) {
