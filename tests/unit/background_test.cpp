@@ -508,7 +508,7 @@ TEST(future, of_nothing_or_moved_from_says_so_when_used) {
   promise<int> kept = std::move(maker);
   future<int> moved = of_maker;
   future<int> taken = std::move(moved);
-  for (const future<int>& each : {future<int>(), moved}) {  // NOLINT(bugprone-use-after-move)
+  for (const future<int>& each : {future<int>(), moved}) {
     EXPECT_THROW(static_cast<void>(each.is_ready()), std::logic_error);
     EXPECT_THROW(each.wait(), std::logic_error);
     EXPECT_THROW(each.get(), std::logic_error);
@@ -516,7 +516,7 @@ TEST(future, of_nothing_or_moved_from_says_so_when_used) {
     EXPECT_THROW(static_cast<void>(when_all(taken, each)), std::logic_error);
     EXPECT_THROW(static_cast<void>(when_all(std::vector{taken, each})), std::logic_error);
   }
-  EXPECT_THROW(static_cast<void>(maker.get_future()), std::logic_error);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(static_cast<void>(maker.get_future()), std::logic_error);
   EXPECT_THROW(maker.put(1), std::logic_error);
   EXPECT_THROW(maker.put_error(std::make_exception_ptr(1)), std::logic_error);
   kept.put(3);
