@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,12 +27,13 @@ constexpr int workers = 7;
 
 vm::machine_description machine() { return vm::load_machine("4x2", MACHINES_FOLDER); }
 
-work_map map_of(const std::string& size, const std::string& policy) {
+work_map map_of(const std::string& size, const std::string& policy, int seed = 1) {
   const auto sph = std::ranges::find(workloads(), "sph", &workload::name);
   const std::unique_ptr<instance> made = sph->make(size);
   EXPECT_TRUE(made->record_map());
   const cli::run_outcome outcome =
-      cli::run_simulated(machine(), 1, {.runner = runner::filch, .workers = workers, .policy = policy}, *made);
+      cli::run_simulated(machine(), static_cast<std::uint64_t>(seed),
+                         {.runner = runner::filch, .workers = workers, .policy = policy}, *made);
   EXPECT_TRUE(outcome.is_right) << outcome.error.data();
   return made->recorded_map();
 }
@@ -51,7 +53,11 @@ TEST(work_map, adws_maps_neighbours_to_neighbours) {
     EXPECT_EQ(changes(map), workers - 1);
     EXPECT_EQ(map.points.size(), 1000U);
   }
-  EXPECT_GT(changes(map_of("2d/1000/iterations=6", "lace")), 2 * (workers - 1));
+  // By chance a single map may have few; of 41 seeds they had 13 to 22.
+  constexpr int seeds = 4;
+  std::ptrdiff_t at_random = 0;
+  for (int seed = 1; seed <= seeds; ++seed) at_random += changes(map_of("2d/1000/iterations=6", "lace", seed));
+  EXPECT_GT(at_random, seeds * 2 * (workers - 1));
 }
 
 TEST(work_map, tiles_do_not_overlap) {
