@@ -22,7 +22,8 @@ namespace filch {
 /// How a scheduler is made. Every field has a default that needs no thought.
 struct options {
   /// Workers, the calling thread included. 0: FILCH_WORKERS when that is set, else all that this process may use (its
-  /// affinity mask and its cgroup's CPU quota).
+  /// affinity mask and its cgroup's CPU quota). With more than that, no more than there are processors are awake, but for what waits
+  /// for something else, or takes milliseconds; one thread more sees to that.
   int workers = 0;
   /// Name of the policy; see combinations(). Empty: FILCH_POLICY when that is set, else "standard".
   std::string policy = {};

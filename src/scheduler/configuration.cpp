@@ -47,7 +47,7 @@ const policy_row& row_of(std::string_view policy) {
 
 bool are_workers_said(const options& chosen) { return chosen.workers != 0 || !environment("FILCH_WORKERS").empty(); }
 
-int workers_of(const options& chosen, int otherwise) {
+int workers_of(const options& chosen, int otherwise, int processors) {
   const std::string remedy = "; use 1 to " + std::to_string(most_workers) + ", or 0 for all this process may use";
   if (chosen.workers != 0) {
     if (chosen.workers < 0 || chosen.workers > most_workers) {
@@ -64,7 +64,7 @@ int workers_of(const options& chosen, int otherwise) {
     }
   }
   if (workers != 0) return workers;
-  return otherwise != 0 ? otherwise : std::min(platform::usable_workers(), most_workers);
+  return otherwise != 0 ? otherwise : std::min(processors, most_workers);
 }
 
 /// What the user said, or else the environment, or else the default; and where it was said, for messages.
@@ -221,7 +221,9 @@ configuration configure(const options& asked_for) {
     reject("stack_bytes '" + std::to_string(chosen.stack_bytes) + "' is out of range; use " +
            std::to_string(least_stack_bytes) + " to " + std::to_string(most_stack_bytes));
   }
-  return {workers_of(chosen, row_of(policy.policy).default_workers),
+  const int processors = platform::usable_workers();
+  const int workers = workers_of(chosen, row_of(policy.policy).default_workers, processors);
+  return {workers,
           std::string(policy.policy),
           join,
           loop,
@@ -236,7 +238,8 @@ configuration configure(const options& asked_for) {
           chosen.stack_bytes,
           chosen.on_start,
           chosen.on_stop,
-          are_workers_said(chosen)};
+          are_workers_said(chosen),
+          processors < workers ? processors : 0};
 }
 
 std::unique_ptr<policy> make_policy(const configuration& chosen) {

@@ -33,6 +33,7 @@ struct configuration {
   std::function<void(int)> on_start;
   std::function<void(int)> on_stop;
   bool workers_are_said;  ///< else they are what this process may use
+  int processors;         ///< so many does it have for its workers; 0: one each
 };
 
 /// Fills in defaults and checks everything. Throws std::invalid_argument; the message names value and remedy.

@@ -149,9 +149,10 @@ class scheduler_core::idle_wait {
 scheduler_core::scheduler_core(scheduler& home, configuration chosen, const place_hooks& place)
     : home_(home),
       chosen_(std::move(chosen)),
-      sleepers_(team_),
-      interrupter_(team_, chosen_.interrupt_after_ns),
       policy_(make_policy(chosen_)),
+      // Where not everybody may take everything, whom to wake is not left to the lookout.
+      sleepers_(team_, policy_->steals_anywhere() ? static_cast<std::uint32_t>(chosen_.processors) : 0),
+      interrupter_(team_, chosen_.interrupt_after_ns),
       injected_(*this, team_, sleepers_),
       background_(*this),
       sources_{&injected_},
@@ -176,6 +177,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
     if (chosen_.interrupt_every_ns != 0) {
       ticker_ = std::make_unique<ticker>(interrupter_, sleepers_, chosen_.interrupt_every_ns);
     }
+    if (sleepers_.held_back().processors() != 0) lookout_ = std::make_unique<lookout>(sleepers_, team_);
   } catch (...) {
     stop();
     throw;

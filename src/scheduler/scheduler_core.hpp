@@ -18,6 +18,7 @@
 #include "scheduler/background.hpp"
 #include "scheduler/configuration.hpp"
 #include "scheduler/injector.hpp"
+#include "scheduler/lookout.hpp"
 #include "scheduler/poller.hpp"
 #include "scheduler/process_profile.hpp"
 #include "scheduler/process_schedule.hpp"
@@ -125,11 +126,11 @@ class scheduler_core {
   scheduler& home_;
   const platform::process_id process_ = platform::this_process();  ///< that has its threads
   const configuration chosen_;
+  const std::unique_ptr<policy> policy_;
   team team_;
   sleepers sleepers_;
   interrupter interrupter_;
   striped_mutex mutexes_;
-  std::unique_ptr<policy> policy_;
   injector injected_;
   background background_;
   std::vector<work_source*> sources_;  ///< where idle workers look beside the policy, in this order
@@ -149,6 +150,7 @@ class scheduler_core {
   std::vector<std::unique_ptr<platform::thread>> threads_;
   spare_threads spares_;
   std::unique_ptr<ticker> ticker_;            ///< null: none is wanted
+  std::unique_ptr<lookout> lookout_;          ///< null: there are processors enough
   platform::processor_binding seat_binding_;  ///< of the thread that has the seat
   /// From the constructor's end on.
   std::optional<platform::watched_entry> watched_;

@@ -3,15 +3,8 @@
 #include "platform/clock.hpp"
 
 namespace filch::detail {
-namespace {
-
-/// For the ticker's own calls.
-constexpr std::size_t stack_bytes = std::size_t{256} << 10;
-
-}  // namespace
-
 ticker::ticker(interrupter& by, const sleepers& idle, std::int64_t every_ns)
-    : by_(by), idle_(idle), every_ns_(every_ns), thread_(stack_bytes, [this] { run(); }) {}
+    : by_(by), idle_(idle), every_ns_(every_ns), thread_(platform::small_stack_bytes, [this] { run(); }) {}
 
 ticker::~ticker() {
   if (!thread_.is_of_this_process()) return;         // in a child process after fork()

@@ -25,7 +25,7 @@ void sleepers::end_search(worker& w, const worker* look_at) noexcept {
   if (sent_to != nullptr && sent_to != look_at && !w.common.policy.steals_anywhere()) {
     wake_any(1, &w, sent_to, takers::thieves);
   }
-  if (somebody_searches(w.number)) return;
+  if (somebody_searches(w.number) || holds_back()) return;
   // Anybody: it may be a detached task that the searcher was expected to find.
   wake_any(1, &w, look_at, takers::anybody);
 }
@@ -122,7 +122,19 @@ bool sleepers::somebody_searches(std::uint32_t near) const noexcept {
 }
 
 void sleepers::offered() noexcept {
-  if (somebody_sleeps() && !somebody_searches(0)) wake_any(1, nullptr, nullptr, takers::anybody);
+  if (somebody_sleeps() && !somebody_searches(0) && !holds_back()) wake_any(1, nullptr, nullptr, takers::anybody);
+}
+
+bool sleepers::are_crowded() const noexcept {
+  const std::uint32_t workers = team_.size();
+  const std::uint32_t asleep = announced_.about(workers) + waiting_.load(std::memory_order_relaxed);
+  return crowd_.is_one(workers - std::min(workers, asleep));
+}
+
+bool sleepers::holds_back() noexcept {
+  if (crowd_.processors() == 0 || crowd_.is_open() || !are_crowded()) return false;
+  crowd_.note();
+  return true;
 }
 
 bool sleepers::last_sent_comes(const worker& to) noexcept {
@@ -143,7 +155,7 @@ void sleepers::offered(worker& by, unsigned parts, takers who, bool is_only) noe
     if (is_only && all_come && last_sent_comes(by)) return;
     const auto comes = [](idle_mark m) { return m == idle_mark::searching; };
     const std::uint32_t coming = all_come ? marks_.count(team_.size(), parts, by.number, comes) : 0;
-    if (coming >= parts || wake_any(parts - coming, &by, &by, who)) return;
+    if (coming >= parts || holds_back() || wake_any(parts - coming, &by, &by, who)) return;
   } else if (!somebody_waits || somebody_searches(by.number)) {
     return;  // most offers end here; or a searcher will find it
   }

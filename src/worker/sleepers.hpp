@@ -9,6 +9,7 @@
 
 #include <filch/platform/memory.hpp>
 
+#include "worker/crowd.hpp"
 #include "worker/idle_marks.hpp"
 #include "worker/sleeper_counts.hpp"
 
@@ -25,7 +26,8 @@ enum class takers : std::uint8_t {
 
 class sleepers {
  public:
-  explicit sleepers(team& everybody) noexcept : team_(everybody) {}
+  /// `processors`: as for a crowd.
+  explicit sleepers(team& everybody, std::uint32_t processors = 0) noexcept : team_(everybody), crowd_(processors) {}
 
   // For idle workers.
   void begin_search(const worker& w) noexcept;
@@ -73,6 +75,13 @@ class sleepers {
   /// Wakes everybody: the scheduler stops.
   void wake_all() noexcept;
 
+  // For the lookout, where there are more workers than processors.
+  [[nodiscard]] crowd& held_back() noexcept { return crowd_; }
+  /// Are as many awake as there are processors? A hint.
+  [[nodiscard]] bool are_crowded() const noexcept;
+  /// Wakes that many sleepers, which look at all there is.
+  void wake_more(unsigned most) noexcept { wake_any(most, nullptr, nullptr, takers::anybody); }
+
   // Nobody is to fall asleep for a while: see filch/keep_warm.hpp. Any thread; calls are counted.
   void begin_warm() noexcept;
   void end_warm() noexcept { warm_.fetch_sub(1, std::memory_order_relaxed); }  // who sees it late sleeps late
@@ -92,6 +101,8 @@ class sleepers {
   /// first. False: there was none that may take something there.
   bool wake_any(unsigned most, worker* by, const worker* look_at, takers who) noexcept;
   [[nodiscard]] bool claim(worker& w, const worker* look_at = nullptr) noexcept;
+  /// Something is visible. True: so many are awake that nobody else is to be woken for it now.
+  [[nodiscard]] bool holds_back() noexcept;
   /// Is the worker that this one has sent for last still on its way?
   [[nodiscard]] bool last_sent_comes(const worker& to) noexcept;
 
@@ -101,6 +112,7 @@ class sleepers {
   // Each on a line of its own: many look at them, and what changes is often but one.
   alignas(64) platform::atomic<std::uint32_t> waiting_{0};  ///< parked waiters
   alignas(64) platform::atomic<std::uint32_t> warm_{0};     ///< so many want nobody to sleep
+  alignas(64) crowd crowd_;
 };
 
 }  // namespace filch::detail

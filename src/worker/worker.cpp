@@ -78,6 +78,7 @@ void worker::begin_on_this_thread() noexcept {
   platform::signal_fence();  // a handler comes by `self`
   self = this;
   interrupt.thread.store(platform::current_thread(), std::memory_order_relaxed);  // [IN1]
+  clock.begin_on_this_thread();
 }
 
 // 0 says that nobody has asked.

@@ -19,6 +19,7 @@
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
 #include "platform/placement.hpp"
+#include "platform/processor_time.hpp"
 #include "platform/trace_log.hpp"
 #include "worker/activation_list.hpp"
 #include "worker/closure_pool.hpp"
@@ -377,6 +378,8 @@ class worker : public worker_core {
   wait_part wait;                ///< any thread
   platform::parker parker;       ///< any thread may unpark
   interrupt_part interrupt;
+  platform::processor_clock clock;  ///< its thread's
+  bool slept_at_look = false;       ///< the lookout's
 
  private:
   /// A task this worker is in the middle of, and who waits for it.

@@ -1,6 +1,10 @@
+#include <array>
+#include <cstddef>
+
 #include "platform/clock.hpp"
 #include "scenario.hpp"
 #include "scheduler/configuration.hpp"
+#include "scheduler/lookout.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "sleeper.hpp"
 #include "worker/interrupter.hpp"
@@ -18,13 +22,13 @@ namespace {
 struct bare_workers {
   scheduler home;
   team everybody;
-  sleepers idle{everybody};
+  sleepers idle;
   interrupter interrupts{everybody, 0};
   striped_mutex mutexes;
   const std::unique_ptr<policy> rules;
 
-  bare_workers(std::uint16_t n, const std::string& named)
-      : home(small(1, named, "transitive")), rules(make_policy(home.core().chosen())) {
+  bare_workers(std::uint16_t n, const std::string& named, std::uint32_t processors = 0)
+      : home(small(1, named, "transitive")), idle(everybody, processors), rules(make_policy(home.core().chosen())) {
     for (std::uint16_t i = 0; i < n; ++i) {
       everybody.add(std::make_unique<worker>(i, home, home.core(),
                                              common_parts{everybody, idle, interrupts, *rules, home.core().spares(),
@@ -111,11 +115,86 @@ void explore_both_asleep(const std::string& named) {
   ran.check_all();
 }
 
+/// Whom an offer wakes where there are two processors: nobody while two are awake, unless the crowd is open; else a sleeper.
+void explore_crowd() {
+  bare_workers workers(3, "lace", 2);
+  sleepers& idle = workers.idle;
+  worker& first = workers.everybody[0];
+  worker& second = workers.everybody[1];
+  const auto sleeps = [](const worker& w) {
+    return w.sleep.state.load(std::memory_order_relaxed) == sleep_state::asleep;
+  };
+  idle.announce(first);
+  idle.offered();
+  check(sleeps(first) && idle.held_back().is_noted(), "a third worker is woken for two processors");
+  idle.held_back().open(true);
+  idle.offered();
+  check(!sleeps(first), "nobody is woken although the crowd is open");
+  idle.withdraw(first);
+  idle.held_back().open(false);
+  idle.announce(first);
+  idle.announce(second);
+  idle.offered();
+  check(sleeps(first) != sleeps(second), "of two processors one is not used");
+  idle.withdraw(first);
+  idle.withdraw(second);
+}
+
+/// One of two workers is busy, on the only processor, so nobody is woken for what two threads offer. Both wait until that was
+/// done all the same, each twice: the lookout, which sleeps before and may sleep in between, sees to it.
+void explore_held_back() {
+  bare_workers workers(2, "lace", 1);
+  sleepers& idle = workers.idle;
+  worker& w = workers.everybody[0];
+  constexpr int rounds = 2;
+  using number = platform::atomic<int>;
+  std::array<number, 2> offered{0, 0};
+  std::array<number, 2> done{0, 0};
+  lookout watch(idle, workers.everybody);
+  const auto offer = [&](std::size_t by) {
+    for (int round = 1; round <= rounds; ++round) {
+      offered[by].store(round, std::memory_order_seq_cst);
+      idle.offered();
+      while (done[by].load(std::memory_order_relaxed) != round) platform::pause();
+    }
+  };
+  in_parallel({[&] { offer(0); }, [&] { offer(1); },
+               [&] {
+                 const auto find = [&](std::memory_order order) {
+                   for (std::size_t by = 0; by < 2; ++by) {
+                     if (offered[by].load(order) > done[by].load(std::memory_order_relaxed))
+                       return static_cast<int>(by);
+                   }
+                   return -1;
+                 };
+                 idle.begin_search(w);
+                 for (int left = 2 * rounds; left != 0;) {
+                   if (const int by = find(std::memory_order_relaxed); by >= 0) {
+                     idle.end_search(w);
+                     done[static_cast<std::size_t>(by)].fetch_add(1, std::memory_order_relaxed);
+                     --left;
+                     idle.begin_search(w);
+                     continue;
+                   }
+                   idle.announce(w);
+                   if (find(std::memory_order_seq_cst) >= 0) {
+                     idle.withdraw(w);
+                   } else {
+                     idle.sleep(w, interrupter::never);
+                   }
+                 }
+                 idle.end_search(w);
+               }});
+}
+
 }  // namespace
 
 void add_asleep(scenario_list& to) {
   to.push_back(
       {"woken_while_awake", "a worker that is woken when it has found work already", &explore_woken_while_awake});
+  to.push_back({"crowd", "whom an offer wakes where there are more workers than processors", &explore_crowd});
+  to.push_back({"held_back", "a wake-up that is held back, since as many are awake as there are processors",
+                &explore_held_back});
   for (const std::string policy : {"lace", "receiver", "sender"}) {
     to.push_back({policy + "_both_asleep", "an owner that falls asleep, and the only one who could help it as well",
                   [=] { explore_both_asleep(policy); }});

@@ -38,7 +38,8 @@ struct seen {
 /// Where each worker runs, by number.
 std::vector<seen> run_pinned(const machine_description& machine, int workers, const char* pinning) {
   std::vector<seen> all(static_cast<std::size_t>(workers));
-  simulation world(machine, 1, workers);
+  // The lookout is one more, where there are more workers than processors.
+  simulation world(machine, 1, workers + 1);
   world.run([&] {
     // Of this policy any thief sees every task, whatever the owner does.
     scheduler pool({.workers = workers, .policy = "chase_lev", .pinning = pinning});

@@ -98,7 +98,7 @@ class explorer final : public world {
   [[nodiscard]] fiber* current_thread() override;
   bool interrupt(fiber& whom) override;
   [[nodiscard]] std::uint64_t seed(std::uint64_t stream) override;
-  [[nodiscard]] int processors() override { return 2; }
+  [[nodiscard]] int processors() override { return 16; }
   void charge(double /*ns*/) override {}
   void touch(const void* /*at*/, std::size_t /*bytes*/, bool /*writes*/) override {}
   [[nodiscard]] double price(const char* /*work*/) override { return 0; }

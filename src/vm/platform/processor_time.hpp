@@ -12,4 +12,10 @@ struct processor_time {
 
 [[nodiscard]] inline processor_time time_of_this_thread() noexcept { return {}; }
 
+class processor_clock {
+ public:
+  void begin_on_this_thread() noexcept {}
+  [[nodiscard]] std::int64_t had_since_last_look() noexcept { return 0; }
+};
+
 }  // namespace filch::platform

@@ -45,6 +45,7 @@ class thread {
 };
 
 /// Fibers have the stacks that the world gives them.
+inline constexpr std::size_t small_stack_bytes = 0;
 inline std::size_t worker_stack_bytes() noexcept { return 0; }
 
 inline unsigned long long random_seed(unsigned long long stream) noexcept { return vm::world::current()->seed(stream); }

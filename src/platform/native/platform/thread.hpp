@@ -33,6 +33,9 @@ class thread {
   pthread_t handle_{};
 };
 
+/// Stack size of a thread that runs nobody's tasks, in bytes.
+inline constexpr std::size_t small_stack_bytes = std::size_t{256} << 10;
+
 /// Stack size of a worker's thread, in bytes: the process's own limit, and at least 64 MiB, because a thief runs tasks
 /// as deep as their owner would have. Only pages that are touched cost memory.
 std::size_t worker_stack_bytes() noexcept;
