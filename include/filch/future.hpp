@@ -210,12 +210,6 @@ class continuation final : public task_future<T>, private future_waiter {
 
 struct future_access;
 
-template <class T>
-struct future_of_value {
-  static_assert(!std::is_void_v<T>,
-                "filch: a future of nothing is a future<>, and its promise a promise<>; void is no value");
-};
-
 }  // namespace detail
 
 template <class T>
@@ -224,7 +218,7 @@ class promise;
 /// A value that is there later. Copies refer to the same value, which, like an exception, ends with the last of them, the promise, and
 /// the continuations that wait for it. Any thread may call anything. Where valid() is false, anything else throws std::logic_error.
 template <class T = unit>
-class future : detail::future_of_value<T> {
+class future {
  public:
   /// Of no value, as one that has been moved from: there is nothing to do with it but to assign another one, or to ask valid().
   future() noexcept = default;
@@ -289,10 +283,17 @@ class future : detail::future_of_value<T> {
   detail::future_user<detail::future_state<T>> state_;
 };
 
+// In place of some hundred errors, of which this would be one.
+template <class T>
+  requires std::is_void_v<T>
+class future<T> {
+  static_assert(!std::is_void_v<T>, "filch: a future of nothing is a future<>; void is no value");
+};
+
 /// Whoever gives a future its value, once. One thread at a time. One that has been moved from has no future: put(), put_error() and
 /// get_future() throw std::logic_error.
 template <class T = unit>
-class promise : detail::future_of_value<T> {
+class promise {
  public:
   promise() : state_(detail::make_future_state<detail::future_state<T>>()) {}
   promise(promise&& from) noexcept = default;
@@ -336,6 +337,12 @@ class promise : detail::future_of_value<T> {
   }
 
   detail::future_user<detail::future_state<T>> state_;
+};
+
+template <class T>
+  requires std::is_void_v<T>
+class promise<T> {
+  static_assert(!std::is_void_v<T>, "filch: a promise of nothing is a promise<>; void is no value");
 };
 
 namespace detail {
