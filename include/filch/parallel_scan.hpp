@@ -29,7 +29,7 @@ class scanned_elements {
   scanned_elements(Input in, Output out, const Operation& op) : in_(in), out_(out), op_(op) {}
 
   [[nodiscard]] T first(std::uint64_t i) const { return T(at(in_, i)); }
-  void add(T& sum, std::uint64_t i) const { sum = op_(std::move(sum), at(in_, i)); }
+  void add(T& sum, std::uint64_t i) const { sum = static_cast<T>(op_(std::move(sum), at(in_, i))); }
 
  protected:
   template <class Iterator>
@@ -60,7 +60,7 @@ class exclusive_elements : public scanned_elements<T, Input, Output, Operation> 
 
   void scan(T& sum, std::uint64_t i) const {
     // First the sum: in and out may be the same.
-    T next = this->op_(std::as_const(sum), this->at(this->in_, i));
+    T next = static_cast<T>(this->op_(std::as_const(sum), this->at(this->in_, i)));
     this->at(this->out_, i) = std::move(sum);
     sum = std::move(next);
   }
@@ -97,8 +97,9 @@ Output scan_from(std::uint64_t n, Output out, const T& init, const Elements& ele
   const scan_blocks blocks(n, grain);
   on_worker([&] {
     element_scan<T, Elements, Operation>(blocks, elements, op)([&](std::uint64_t end) {
+      const Elements own = elements;  // as in a row of blocks
       T sum = init;
-      for (std::uint64_t i = 0; i != end; ++i) elements.scan(sum, i);
+      for (std::uint64_t i = 0; i != end; ++i) own.scan(sum, i);
       return sum;
     });
   });
@@ -161,9 +162,10 @@ Output parallel_inclusive_scan(Input first, Input last, Output out, const Operat
   const detail::scan_blocks blocks(n, 0);
   detail::on_worker([&] {
     detail::element_scan<value, decltype(elements), Operation>(blocks, elements, op)([&](std::uint64_t end) {
-      value sum = elements.first(0);
-      elements.write(sum, 0);
-      for (std::uint64_t i = 1; i != end; ++i) elements.scan(sum, i);
+      const auto own = elements;  // as in a row of blocks
+      value sum = own.first(0);
+      own.write(sum, 0);
+      for (std::uint64_t i = 1; i != end; ++i) own.scan(sum, i);
       return sum;
     });
   });

@@ -57,7 +57,7 @@ class block_sums {
   template <class Combine>
   void add_up(const Combine& combine) {
     for (std::size_t i = 1; i < sums_.size(); ++i) {
-      T sum = combine(std::as_const(*sums_[i - 1]), std::move(*sums_[i]));
+      T sum = static_cast<T>(combine(std::as_const(*sums_[i - 1]), std::move(*sums_[i])));
       sums_[i].emplace(std::move(sum));
     }
   }
@@ -112,8 +112,9 @@ class element_scan {
   }
 
   void add_row(block_sums<T>& sums, std::uint64_t from, std::uint64_t to) const {
-    const auto add = [this](T& sum, std::uint64_t i) { element_.add(sum, i); };
-    const auto start = [this](std::uint64_t block) { return element_.first(blocks_.begin(block)); };
+    const Element element = element_;  // its own: what is scanned may be written to where the other one lies
+    const auto add = [&element](T& sum, std::uint64_t i) { element.add(sum, i); };
+    const auto start = [&](std::uint64_t block) { return element.first(blocks_.begin(block)); };
     if (to - from == width && blocks_.full(to - 1)) {
       T a = start(from);
       T b = start(from + 1);
@@ -134,7 +135,8 @@ class element_scan {
   }
 
   void scan_row(block_sums<T>& sums, std::uint64_t from, std::uint64_t to) const {
-    const auto scan = [this](T& sum, std::uint64_t i) { element_.scan(sum, i); };
+    const Element element = element_;
+    const auto scan = [&element](T& sum, std::uint64_t i) { element.scan(sum, i); };
     if (to - from == width && blocks_.full(to - 1)) {
       T a = sums.take_before(from);
       T b = sums.take_before(from + 1);

@@ -79,10 +79,11 @@ class index_shape {
         const place last = place_of(high);  // at most the bound that the user gave
         for (; p < last; ++p) visit(p);
       } else {
-        const place last = place_of(high - 1);  // beyond which there may be no integer
-        for (;; p = static_cast<place>(p + step_)) {
+        // Counted, since there may be no integer beyond the last one; the step is kept, since what is visited may be written to.
+        const auto step = static_cast<place>(step_);
+        for (std::uint64_t left = high - low;; p = static_cast<place>(p + step)) {
           visit(p);
-          if (p == last) break;
+          if (--left == 0) break;
         }
       }
     } catch (...) {
