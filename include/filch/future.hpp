@@ -325,9 +325,13 @@ class promise {
     tell_all(state_->put(std::forward<Args>(args)...));
   }
   /// The future has no value: get() throws that.
-  /// @throws std::logic_error as put().
+  /// @throws std::logic_error as put(), and of a null pointer, which is no error.
   void put_error(std::exception_ptr error) {
     reject_second();
+    if (error == nullptr) {
+      throw std::logic_error(
+          "filch: put_error() of a null pointer; std::current_exception() is one unless an exception is being handled");
+    }
     tell_all(state_->put_error(std::move(error)));
   }
 
