@@ -122,7 +122,8 @@ class FILCH_API scheduler {
 
   /// Hands f over to the workers and returns at once: a future of what f returns. f runs when a worker is idle, or when
   /// somebody waits for the future; its exception becomes the future's. Nobody has to wait: what is left is run when the
-  /// scheduler ends. A scheduler of one worker starts a thread for it. Of a reference that f returns, the future has a copy.
+  /// scheduler ends. A scheduler of one worker starts a thread for that, which runs nothing
+  /// else. Of a reference that f returns, the future has a copy.
   /// `submit(f, args...)` runs f(args...) with copies of the arguments, as std::async does: std::ref(x) for x itself.
   /// The newest task of a worker comes first, so one that submits itself again and again may keep older ones waiting.
   /// Under policy `serial`, and with it in a profile, f runs before `submit` returns. So there f must not wait for what the

@@ -128,8 +128,9 @@ void background::adopt(background_task& t, future_base& made) {
   if (!home_.runs_at_once()) {
     const std::lock_guard lock(mutex_);
     if (tasks_ == nullptr) {
-      home_.need_thread();
-      tasks_ = home_.injected().make_lasting_rest();
+      std::unique_ptr<group_rest> tasks = home_.injected().make_lasting_rest();
+      home_.need_thread_for(*tasks);
+      tasks_ = std::move(tasks);
     }
     t.home = tasks_.get();
   }

@@ -114,8 +114,8 @@ class future_wait : public waiting_worker {
 
   [[nodiscard]] lineage runner() const noexcept {
     const auto [number, activation] = made_by_.runner();
-    // Its own: it waits for what it is in the middle of, or that is over.
-    if (number == w_.number) return {};
+    // Its own: it waits for what it is in the middle of, or that is over. And nobody shares constructs of a scheduler of one worker.
+    if (number == w_.number || w_.common.workers == 1) return {};
     return {static_cast<std::uint16_t>(number), activation};
   }
 

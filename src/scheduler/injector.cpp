@@ -43,6 +43,16 @@ bool is_filled(const group_rest& group) noexcept {
   });
 }
 
+/// While it lasts, who adds a task of the group wakes those that have said that they wait for it.
+struct watching {
+  explicit watching(group_rest& of) noexcept : group(of) { group.watch(); }
+  ~watching() { group.unwatch(); }
+  watching(const watching&) = delete;
+  watching& operator=(const watching&) = delete;
+
+  group_rest& group;
+};
+
 }  // namespace
 
 /// For the detached tasks of a group. The worker runs those that nobody has begun, and parts of the others.
@@ -98,21 +108,50 @@ class injector::group_wait : public waiting_worker {
   }
 
  private:
-  struct watching {
-    explicit watching(group_rest& of) noexcept : group(of) { group.watch(); }
-    ~watching() { group.unwatch(); }
-    watching(const watching&) = delete;
-    watching& operator=(const watching&) = delete;
-
-    group_rest& group;
-  };
-
   [[nodiscard]] worker& owner_of(lineage task) const noexcept { return w_.common.team[task.thief]; }
 
   injector& tasks_;
   group_rest& group_;
   const bool from_outside_;
 };
+
+/// For more detached tasks of a group: the worker runs those that nobody has begun, and nothing else.
+class injector::group_service : public waiting_worker {
+ public:
+  group_service(injector& tasks, worker& w, group_rest& group, const platform::atomic<bool>& until) noexcept
+      : waiting_worker(w), tasks_(tasks), group_(group), until_(until) {}
+  ~group_service() { w_.wait.await_no_group(); }
+  group_service(const group_service&) = delete;
+  group_service& operator=(const group_service&) = delete;
+
+  bool over() const noexcept { return until_.load(std::memory_order_relaxed); }  // as idle_wait's
+  bool help() noexcept {
+    if (tasks_.run_queued(w_, group_, false)) return true;
+    w_.counted.idle.begin();
+    return false;
+  }
+  static bool interrupt() noexcept { return false; }
+  bool sleep() noexcept {
+    w_.wait.await_group(&group_);
+    const watching here(group_);
+    // [SP3] seq_cst: after the worker said that it serves. Who sets it later leaves a token. No exploration catches this: the looks
+    // before, in over(), come to see it.
+    if (until_.load(std::memory_order_seq_cst) || is_filled(group_)) return true;
+    doze_unless([] { return false; }, [] { return interrupter::never; });
+    return true;
+  }
+
+ private:
+  injector& tasks_;
+  group_rest& group_;
+  const platform::atomic<bool>& until_;
+};
+
+void injector::serve(worker& w, group_rest& group, const platform::atomic<bool>& until) noexcept {
+  const busy_section here(w);
+  group_service serving(*this, w, group, until);
+  wait_until_over(serving, w.common.spin_ns);
+}
 
 worker* injector::caller() const noexcept {
   worker* const w = worker::of_this_thread();

@@ -58,6 +58,10 @@ class injector final : public work_source {
   /// May help() find something now? Asks as policy::help_visible() does.
   [[nodiscard]] bool help_visible(worker& w, const group_rest& group) const noexcept;
 
+  /// The worker, which has nothing else to do, runs what is queued of the group until that is set, and sleeps where there is none.
+  /// Who sets it wakes the worker.
+  void serve(worker& w, group_rest& group, const platform::atomic<bool>& until) noexcept;
+
   /// Waits until all detached tasks of the group have ended; runs them and parts of them meanwhile. When none is left,
   /// the scheduler may be gone.
   /// Throws as scheduler::run().
@@ -76,6 +80,7 @@ class injector final : public work_source {
   };
 
   class group_wait;
+  class group_service;
 
   [[nodiscard]] std::unique_ptr<group_rest> make_rest(std::uint32_t wanted);
   [[nodiscard]] worker* caller() const noexcept;

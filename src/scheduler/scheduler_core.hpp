@@ -101,10 +101,10 @@ class scheduler_core {
   [[nodiscard]] sleepers& idle_workers() noexcept { return sleepers_; }
   /// Is every task run where it is made?
   [[nodiscard]] bool runs_at_once() const noexcept { return policy_->runs_at_once(); }
-  /// There is a thread that runs what is queued; in a place of one worker that is this, when it serves. Throws
-  /// std::system_error when there is none to be had.
-  void need_thread() {
-    if (threads_.empty() && place_ == nullptr) spares_.keep_one();
+  /// There is a thread that runs what is queued of that group, until the scheduler ends; in a place of one worker that is this, when
+  /// it serves. Once. Throws std::system_error when there is none to be had.
+  void need_thread_for(group_rest& tasks) {
+    if (threads_.empty() && place_ == nullptr) spares_.keep_one(tasks);
   }
 
  private:

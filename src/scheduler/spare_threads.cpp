@@ -21,7 +21,8 @@ namespace detail {
 spare_thread::spare_thread(scheduler_core& home)
     : home_(home), thread_(platform::worker_stack_bytes(), [this] { run(); }, platform::no_processor, "filch-spare") {}
 
-void spare_thread::begin() noexcept {
+void spare_thread::begin(group_rest* only) noexcept {
+  only_ = only;
   comes_ = true;
   released_.store(false, std::memory_order_relaxed);  // nobody serves: published by the next line
   // [SP1] release: the lines before, for the thread.
@@ -29,7 +30,8 @@ void spare_thread::begin() noexcept {
   parker_.unpark();
 }
 
-bool spare_thread::begin_again(const worker* blocked) noexcept {
+bool spare_thread::begin_again(const worker* blocked, const group_rest* only) noexcept {
+  if (only_ != only) return false;
   // It may be what is blocked now, and cannot take its own place. relaxed: then the caller has written it.
   if (blocked != nullptr && serving_.load(std::memory_order_relaxed) == blocked) return false;
   // [SP5] relaxed: it looks once more under the lock.
@@ -43,6 +45,7 @@ void spare_thread::end() noexcept {
   released_.store(true, std::memory_order_seq_cst);
   if (worker* const w = serving_.load(std::memory_order_seq_cst)) {
     home_.wake_server(*w);
+    if (only_ != nullptr) w->parker.unpark();
   } else {
     parker_.unpark();
   }
@@ -85,7 +88,11 @@ void spare_thread::serve() noexcept {
       has_come();
       // [SP3] before the look whether it is released.
       serving_.store(&w, std::memory_order_seq_cst);
-      home_.serve(w, released_);
+      if (only_ != nullptr) {
+        home_.injected().serve(w, *only_, released_);
+      } else {
+        home_.serve(w, released_);
+      }
       serving_.store(nullptr, std::memory_order_relaxed);
     });
   } catch (const std::exception&) {
@@ -97,12 +104,13 @@ void spare_thread::serve() noexcept {
 }
 
 // Under the lock, and so before the thread is stopped.
-spare_thread& spare_threads::begin_any(worker* blocked) {
+spare_thread& spare_threads::begin_any(worker* blocked, group_rest* only) {
   const auto first = all_.begin() + static_cast<std::ptrdiff_t>(stopped_);
   // Else each region of a worker that often blocks for a short time would begin a further thread that computes. But those
   // may all wait for this worker.
   if (blocked != nullptr && !nobody_is_available(*blocked)) {
-    const auto at_work = std::find_if(first, all_.end(), [&](const auto& each) { return each->begin_again(blocked); });
+    const auto at_work =
+        std::find_if(first, all_.end(), [&](const auto& each) { return each->begin_again(blocked, only); });
     if (at_work != all_.end()) return **at_work;
   }
   const auto free = std::find_if(first, all_.end(), [](const auto& each) { return each->is_free_; });
@@ -113,7 +121,7 @@ spare_thread& spare_threads::begin_any(worker* blocked) {
   }
   taken->is_free_ = false;
   count_coming();
-  taken->begin();
+  taken->begin(only);
   return *taken;
 }
 
@@ -150,15 +158,22 @@ stand_in* spare_threads::begin(worker& blocked) noexcept {
   if (blocked.common.is_place) return nullptr;
   try {
     const std::lock_guard lock(mutex_);
-    return &begin_any(&blocked);
+    return &begin_any(&blocked, served_by(blocked));
   } catch (const std::exception&) {
     return nullptr;
   }
 }
 
-void spare_threads::keep_one() {
+void spare_threads::keep_one(group_rest& only) {
   const std::lock_guard lock(mutex_);
-  if (kept_ == nullptr) kept_ = &begin_any(nullptr);
+  kept_ = &begin_any(nullptr, &only);
+}
+
+group_rest* spare_threads::served_by(const worker& w) const noexcept {
+  // relaxed: who is blocked is the thread that has written it.
+  const auto its = std::find_if(all_.begin(), all_.end(),
+                                [&](const auto& each) { return each->serving_.load(std::memory_order_relaxed) == &w; });
+  return its != all_.end() ? (*its)->only_ : nullptr;
 }
 
 spare_thread* spare_threads::take_last_time() noexcept {

@@ -1,6 +1,7 @@
 // Threads that take the places of workers that are blocked: see filch/blocking.hpp.
 //
-// A spare thread is a guest, so that it has a number, and does what idle workers do for as long as the region lasts.
+// A spare thread is a guest, so that it has a number, and does what idle workers do for as long as the region lasts. That of a
+// scheduler of one worker, for submitted tasks, runs nothing else; nor do those in its place.
 //
 // Thread safety: any thread may call anything.
 #pragma once
@@ -17,6 +18,7 @@
 
 namespace filch::detail {
 
+class group_rest;
 class kept_tasks;
 class scheduler_core;
 class worker;
@@ -27,11 +29,11 @@ class spare_thread final : public stand_in {
   spare_thread(const spare_thread&) = delete;
   spare_thread& operator=(const spare_thread&) = delete;
 
-  /// It is wanted.
-  void begin() noexcept;
+  /// It is wanted, for tasks of that group only; null: for all there is.
+  void begin(group_rest* only) noexcept;
   /// Under the lock of all. It is spare, but in the middle of something: it goes on, in that worker's place. False: it is
-  /// not, or is that worker.
-  [[nodiscard]] bool begin_again(const worker* blocked) noexcept;
+  /// not, or is that worker, or not for these tasks.
+  [[nodiscard]] bool begin_again(const worker* blocked, const group_rest* only) noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept override;
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
@@ -50,7 +52,8 @@ class spare_thread final : public stand_in {
   platform::atomic<bool> released_{false};
   platform::atomic<bool> stopping_{false};
   platform::atomic<worker*> serving_{nullptr};
-  bool is_free_ = true;  ///< under the lock of all
+  bool is_free_ = true;         ///< under the lock of all
+  group_rest* only_ = nullptr;  ///< what it serves; null: all there is
   platform::parker parker_;
   platform::thread thread_;  // at the end: it uses the others
 };
@@ -61,15 +64,17 @@ class spare_threads final : public stand_ins {
 
   stand_in* begin(worker& blocked) noexcept override;
   void hand_over_kept(worker& from) noexcept override;
-  /// One begins, until the scheduler ends, unless one has. Throws std::system_error when there is none to be had.
-  void keep_one();
+  /// One begins, for tasks of that group, until the scheduler ends. Throws std::system_error when there is none to be had.
+  void keep_one(group_rest& only);
   /// All end, and those that begin meanwhile. Afterwards there are none. One thread, which has joined the workers' threads.
   void stop() noexcept;
 
  private:
   /// Throws std::bad_alloc.
   void hand_over(kept_tasks& own);
-  spare_thread& begin_any(worker* blocked);
+  spare_thread& begin_any(worker* blocked, group_rest* only);
+  /// What that worker serves, if it is a spare thread's.
+  [[nodiscard]] group_rest* served_by(const worker& w) const noexcept;
   spare_thread* take_last_time() noexcept;
   /// False: it was begun again meanwhile.
   [[nodiscard]] bool give_back(spare_thread& t) noexcept;

@@ -40,9 +40,9 @@ class crowd {
   void forget() noexcept { noted_.store(false, std::memory_order_seq_cst); }  // [CW1]
   /// Sleeps until something is noted, or somebody calls wake_lookout(); or for no reason.
   void rest() noexcept {
-    is_watched_.store(false, std::memory_order_seq_cst);  // [CW1]
-    if (!noted_.load(std::memory_order_seq_cst)) lookout_.park();
-    is_watched_.store(true, std::memory_order_relaxed);  // seen late: a token too many
+    is_watched_.store(false, std::memory_order_seq_cst);           // [CW1]
+    if (!noted_.load(std::memory_order_seq_cst)) lookout_.park();  // [CW1]
+    is_watched_.store(true, std::memory_order_relaxed);            // seen late: a token too many
   }
   /// Sleeps until that time (now_ns()), if not until somewhat earlier.
   void rest_until(std::int64_t deadline_ns) noexcept { lookout_.park_until(deadline_ns); }

@@ -5,10 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <semaphore>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -780,15 +783,68 @@ TEST(threads, are_named_and_tell_when_they_begin_and_end) {
   EXPECT_EQ(spare, 2);
 }
 
-TEST(threads, one_spare_thread_is_kept) {
-  std::atomic<int> begun = 0;
-  scheduler pool({.workers = 1, .on_start = [&](int /*index*/) { ++begun; }});
-  // Again, as when there was no memory for what comes after it.
-  pool.core().spares().keep_one();
-  pool.core().spares().keep_one();
-  const future<> submitted = pool.submit([] {});
-  while (!submitted.is_ready()) std::this_thread::yield();
-  EXPECT_EQ(begun, 1);
+TEST(promise, a_null_pointer_is_no_error) {
+  promise<int> maker;
+  EXPECT_THROW(maker.put_error(std::current_exception()), std::logic_error);
+  maker.put(1);
+  EXPECT_EQ(maker.get_future().get(), 1);
+}
+
+/// A loop that takes some milliseconds: the thread that ran it, if it was one, and began iterations in their order.
+std::thread::id thread_of_serial_loop() {
+  std::thread::id by;
+  std::atomic<int> next = 0;
+  std::atomic<bool> is_serial = true;
+  parallel_for(0, 1000, [&](int i) {
+    if (i == 0) by = std::this_thread::get_id();
+    if (next++ != i || std::this_thread::get_id() != by) is_serial = false;
+    volatile int k = 0;
+    while (k < 3000) k = k + 1;
+  });
+  return is_serial ? by : std::thread::id();
+}
+
+// The thread that submitted tasks need runs nothing else, nor does the one in its place while it is blocked.
+TEST(one_worker, constructs_stay_serial_beside_submitted_tasks) {
+  scheduler pool({.workers = 1});
+  const auto expect_serial = [&] {
+    pool.run([&] {
+      EXPECT_EQ(thread_of_serial_loop(), std::this_thread::get_id());
+      std::vector<int> order;
+      task_group tasks;
+      for (int i = 0; i < 100; ++i) {
+        tasks.run([&order, i, of = std::this_thread::get_id()] {
+          EXPECT_EQ(std::this_thread::get_id(), of);
+          order.push_back(i);
+        });
+      }
+      tasks.wait();
+      EXPECT_TRUE(std::ranges::is_sorted(order, std::greater<>()));
+    });
+  };
+  pool.submit([] {}).wait();
+  expect_serial();
+  std::binary_semaphore begun(0);
+  std::binary_semaphore end(0);
+  const future<> blocked = pool.submit([&] {
+    const blocking here;
+    begun.release();
+    end.acquire();
+  });
+  begun.acquire();
+  expect_serial();
+  // One that is begun by the thread in place of the blocked one, and waited for.
+  std::binary_semaphore is_there(0);
+  future<std::thread::id> by = pool.submit([&] {
+    is_there.release();
+    return thread_of_serial_loop();
+  });
+  is_there.acquire();
+  const std::thread::id who = by.get();
+  EXPECT_NE(who, std::thread::id());
+  EXPECT_NE(who, std::this_thread::get_id());
+  end.release();
+  blocked.wait();
 }
 
 TEST(this_worker, has_a_bound_and_a_scheduler) {
