@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 from pathlib import Path
@@ -43,6 +44,31 @@ def simulated_text(*arguments, **environment):
 
 def rows(*arguments):
     return json.loads(simulated_text(*arguments))["rows"]
+
+
+class Ends(unittest.TestCase):
+    def test_its_processes_end_with_it(self):
+        """A signal for the one process alone."""
+
+        def is_running(process):
+            try:
+                return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+            except FileNotFoundError:
+                return False
+
+        long = ["simulate", "nqueens:13", "--machine", "8x32", "--workers", "64,128", "--seeds", "30", "--processes", "2"]
+        with subprocess.Popen([PROGRAM, *long], stdout=subprocess.DEVNULL) as program:
+            children = []
+            while len(children) < 2:
+                self.assertIsNone(program.poll())
+                children = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
+                time.sleep(0.01)
+            program.terminate()
+            program.wait()
+        given_up = time.monotonic() + 60
+        while any(map(is_running, children)) and time.monotonic() < given_up:
+            time.sleep(0.01)
+        self.assertEqual([each for each in children if is_running(each)], [])
 
 
 class Misuse(command_line.MisuseTest):

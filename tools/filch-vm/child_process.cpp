@@ -3,16 +3,23 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <iterator>
 #include <stdexcept>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace filch::cli {
+
+void end_with(pid_t parent) noexcept {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);  // it has ended already
+}
 
 std::string output_of(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
   std::vector<const char*> words{program.c_str()};
@@ -20,9 +27,11 @@ std::string output_of(const std::filesystem::path& program, const std::vector<st
   words.push_back(nullptr);
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  const pid_t own = getpid();
   const pid_t process = fork();
   if (process < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (process == 0) {
+    end_with(own);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]);
     close(ends[1]);

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child_process.hpp"
+
 namespace filch::cli {
 
 namespace {
@@ -46,9 +48,11 @@ class pool {
   void begin(std::size_t index, const std::function<run_outcome(std::size_t)>& job) {
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) fail("pipe");
+    const pid_t own = getpid();
     const pid_t process = fork();
     if (process < 0) fail("fork");
     if (process == 0) {
+      end_with(own);
       close(ends[0]);
       send(ends[1], job(index));
       _exit(0);  // nothing of the parent's is flushed or ended twice
