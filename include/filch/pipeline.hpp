@@ -1,6 +1,7 @@
 // pipeline: items that pass through stages, several at the same time, but not more than a bound.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -63,10 +64,37 @@ template <class F>
   }
 }
 
+template <class F, class In>
+concept takes_item = std::invocable<F&, In> || (std::same_as<In, unit> && std::invocable<F&>);
+
+/// Calls a stage with an item; with nothing, if it takes nothing and the stage before gives nothing.
+template <class F, class In>
+  requires takes_item<F, In>
+decltype(auto) call_stage(F& f, In&& in) {
+  if constexpr (std::invocable<F&, In>) {
+    return std::invoke(f, std::move(in));
+  } else {
+    return std::invoke(f);
+  }
+}
+
 /// What a stage makes of an item of that type.
 template <class F, class In>
-using stage_result =
-    std::conditional_t<std::is_void_v<std::invoke_result_t<F&, In>>, unit, std::decay_t<std::invoke_result_t<F&, In>>>;
+struct stage_result_of {
+  static_assert(
+      takes_item<F, In>,
+      "filch: pipeline(most_items, source, stages...): each stage is called with what the stage before gave, as an "
+      "rvalue, or with nothing where that returns void");
+  using type = unit;
+};
+template <class F, class In>
+  requires takes_item<F, In>
+struct stage_result_of<F, In> {
+  using raw = decltype(detail::call_stage(std::declval<F&>(), std::declval<In>()));
+  using type = std::conditional_t<std::is_void_v<raw>, unit, std::decay_t<raw>>;
+};
+template <class F, class In>
+using stage_result = typename stage_result_of<F, In>::type;
 
 /// The types of an item before each stage, and after the last.
 template <class In, class... Fs>
@@ -181,11 +209,11 @@ class pipeline_run {
       try {
         using value = std::variant_alternative_t<Stage + 1, decltype(i.value)>;
         value in = std::move(std::get<Stage + 1>(i.value));
-        if constexpr (std::is_void_v<std::invoke_result_t<decltype(stage.f)&, value>>) {
-          std::invoke(stage.f, std::move(in));
+        if constexpr (std::is_void_v<decltype(detail::call_stage(stage.f, std::move(in)))>) {
+          detail::call_stage(stage.f, std::move(in));
           i.value.template emplace<Stage + 2>();
         } else {
-          i.value.template emplace<Stage + 2>(std::invoke(stage.f, std::move(in)));
+          i.value.template emplace<Stage + 2>(detail::call_stage(stage.f, std::move(in)));
         }
       } catch (...) {
         flow_.fail(i);
@@ -214,7 +242,8 @@ class pipeline_run {
 /// @param most_items  so many are on their way at the same time at most; 1 or more. A few times the number of workers.
 /// @param source      source() -> std::optional of an item; none: that was all. Called by one worker at a time.
 /// @param stages      made by parallel(), serial() or serial_in_order(), or a plain callable, which is a parallel one. Each is
-///                    called with what the stage before gave, as an rvalue.
+///                    called with what the stage before gave, as an rvalue; where that gave nothing, with a unit, or with
+///                    nothing.
 /// @throws what the source or a stage throws; of several exceptions that of the earliest item. Items before it pass through
 ///         all stages, those after it perhaps not. std::invalid_argument if most_items is 0; std::bad_alloc, or
 ///         std::length_error, if there is no memory for so many.

@@ -181,6 +181,17 @@ TEST_P(dependencies, stages_may_be_parallel_inside) {
 }
 
 // Where a task runs as soon as it is made, one for each item would run inside of the one before.
+TEST(pipeline, behind_a_stage_that_gives_nothing_stages_may_take_nothing) {
+  std::atomic<int> sum = 0;
+  std::atomic<int> calls = 0;
+  int left = 10;
+  pipeline(
+      4, [&] { return left > 0 ? std::optional(left--) : std::nullopt; }, [&](int i) { sum += i; }, [&] { ++calls; },
+      serial([&](unit) { ++calls; }), serial_in_order([&] { ++calls; }));
+  EXPECT_EQ(sum, 55);
+  EXPECT_EQ(calls, 30);
+}
+
 TEST(pipeline, needs_no_more_stack_the_more_items_there_are) {
   scheduler pool({.workers = 1, .policy = "serial"});
   for (const std::size_t most : {1, 16, 100'000}) {
