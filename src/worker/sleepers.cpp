@@ -25,7 +25,7 @@ void sleepers::end_search(worker& w, const worker* look_at) noexcept {
   if (sent_to != nullptr && sent_to != look_at && !w.common.policy.steals_anywhere()) {
     wake_any(1, &w, sent_to, takers::thieves);
   }
-  if (somebody_searches(w.number) || holds_back()) return;
+  if (holds_back() || somebody_searches(w.number)) return;
   // Anybody: it may be a detached task that the searcher was expected to find.
   wake_any(1, &w, look_at, takers::anybody);
 }
@@ -122,7 +122,7 @@ bool sleepers::somebody_searches(std::uint32_t near) const noexcept {
 }
 
 void sleepers::offered() noexcept {
-  if (somebody_sleeps() && !somebody_searches(0) && !holds_back()) wake_any(1, nullptr, nullptr, takers::anybody);
+  if (somebody_sleeps() && !holds_back() && !somebody_searches(0)) wake_any(1, nullptr, nullptr, takers::anybody);
 }
 
 bool sleepers::are_crowded() const noexcept {
@@ -149,13 +149,14 @@ void sleepers::offered(worker& by, unsigned parts, takers who, bool is_only) noe
   // [SL7] seq_cst: pairs with [SL4], as [SL1] with [SL3].
   const bool somebody_waits = waiting_.load(std::memory_order_seq_cst) != 0;
   if (somebody_sleeps()) {
+    if (holds_back()) return;  // before all looks at marks: there are such offers for as long as there is a crowd
     // Who was sent may have been sent elsewhere, or for what was offered before; but for a single task one that is on its way here is
     // enough, or a worker whose tasks are brief would wake one after the other before the first has come. Who may not come does not.
     const bool all_come = who == takers::anybody || by.common.policy.steals_anywhere();
     if (is_only && all_come && last_sent_comes(by)) return;
     const auto comes = [](idle_mark m) { return m == idle_mark::searching; };
     const std::uint32_t coming = all_come ? marks_.count(team_.size(), parts, by.number, comes) : 0;
-    if (coming >= parts || holds_back() || wake_any(parts - coming, &by, &by, who)) return;
+    if (coming >= parts || wake_any(parts - coming, &by, &by, who)) return;
   } else if (!somebody_waits || somebody_searches(by.number)) {
     return;  // most offers end here; or a searcher will find it
   }
