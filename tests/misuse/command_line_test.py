@@ -443,7 +443,12 @@ class Bench(unittest.TestCase):
                     [PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
                 )
             self.assertEqual(finished.returncode, 1, arguments)
-            self.assertEqual(len(finished.stderr.splitlines()), 1, finished.stderr)
+            self.assertEqual(finished.stderr, "filch: cannot write to standard output\n")
+
+    def test_a_missing_temporary_folder_is_named(self):
+        finished = run("profile", "fib:12", TMPDIR="/nonexistent")
+        self.assertEqual((finished.returncode, len(finished.stderr.splitlines())), (1, 1))
+        self.assertIn("'/nonexistent'", finished.stderr)
 
     def test_results_that_cannot_be_written_are_saved(self):
         with tempfile.TemporaryDirectory() as folder:

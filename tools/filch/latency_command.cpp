@@ -253,8 +253,10 @@ int run_latency(const CLI::App& app) {
   table.add_row({"processor time in the second after the last task", fmt::format("{:.2f} % of one", 100 * idle)});
   const auto add_wake_up = [&](const std::string& what, const std::optional<wake_up>& w) {
     if (!w) return;
-    table.add_row({what, fmt::format("median {}, 99 % within {}, worst {}", format_seconds(w->median_s),
-                                     format_seconds(w->p99_s), format_seconds(w->worst_s))});
+    table.add_row({what, w->missed == rounds
+                             ? "no other worker came"
+                             : fmt::format("median {}, 99 % within {}, worst {}", format_seconds(w->median_s),
+                                           format_seconds(w->p99_s), format_seconds(w->worst_s))});
     if (w->missed != 0)
       table.add_row({"  run by the forking worker after 20 ms", fmt::format("{} of {}", w->missed, rounds)});
   };

@@ -52,8 +52,15 @@ constexpr std::size_t most_events_of_worker = 65536;
 class scratch_folder {
  public:
   scratch_folder() {
-    std::string name = (fs::temp_directory_path() / "filch-profile-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
+    std::error_code error;
+    const fs::path folder = fs::temp_directory_path(error);
+    std::string name = (folder / "filch-profile-XXXXXX").string();
+    if (!error && mkdtemp(name.data()) == nullptr) error = {errno, std::generic_category()};
+    if (error) {
+      const char* const named = std::getenv("TMPDIR");
+      throw std::runtime_error(fmt::format("no temporary folder can be made in '{}': {}; name another one in TMPDIR",
+                                           named != nullptr ? named : "/tmp", error.message()));
+    }
     path_ = name;
   }
   scratch_folder(const scratch_folder&) = delete;

@@ -103,7 +103,8 @@ int run_program(int argc, const char* const* argv, const program& what) {
   } catch (const std::invalid_argument& error) {  // what the library, the workloads and the commands throw for misuse
     return fail(exit_misuse, error.what());
   } catch (const std::exception& error) {
-    return fail(exit_failure, message_of(error));
+    // fmt says of any stream that it cannot write to a file.
+    return fail(exit_failure, std::ferror(stdout) != 0 ? "cannot write to standard output" : message_of(error));
   }
 }
 
