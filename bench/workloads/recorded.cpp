@@ -150,9 +150,9 @@ class task_graph_file {
       }
     };
     each_run([&](std::size_t, std::int64_t, std::int64_t ns) { all_ns += ns; });
-    each_run([&](std::size_t task, std::int64_t iterations, std::int64_t ns) {
+    each_run([&](std::size_t task, std::int64_t parts, std::int64_t ns) {
       const std::int64_t most = std::max<std::int64_t>(1, most_pieces * ns / std::max<std::int64_t>(1, all_ns));
-      const std::int64_t n = std::clamp<std::int64_t>(ns / least_piece_ns, 1, std::min(iterations, most));
+      const std::int64_t n = std::clamp<std::int64_t>(ns / least_piece_ns, 1, std::min(parts, most));
       for (std::int64_t k = 0; k < n; ++k) pieces.push_back({task, ns * (k + 1) / n - ns * k / n});
     });
     ends_of_loops_[loop] = static_cast<std::int64_t>(loops_.size());

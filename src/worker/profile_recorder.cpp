@@ -28,6 +28,11 @@ void add_to(std::map<std::string, profiled_part>& all, const std::map<std::strin
   }
 }
 
+/// So many of so many iterations can be run beside each other: of a grain each, but for the last one.
+std::uint64_t parts_of(const loop_state& whole, std::uint64_t iterations) noexcept {
+  return iterations / whole.grain + (iterations % whole.grain != 0 ? 1 : 0);
+}
+
 }  // namespace
 
 void profiled_work::add_counts(const profiled_work& other) {
@@ -198,18 +203,17 @@ void profile_recorder::raise_threshold() noexcept {
 }
 
 // Adjacent runs are one unless they are long.
-void profile_recorder::add_run(std::size_t loop_begin, std::uint64_t iterations, std::int64_t ns,
-                               std::int64_t loop_ns) {
+void profile_recorder::add_run(std::size_t loop_begin, std::int64_t parts, std::int64_t ns, std::int64_t loop_ns) {
   std::vector<std::int64_t>& graph = done_.graph;
   const std::size_t size = graph.size();
   if (size >= loop_begin + 4 && graph[size - 3] == graph_token::run &&
       graph[size - 1] + ns < std::max(threshold_ns_, loop_ns / share_of_loop)) {
-    graph[size - 2] += static_cast<std::int64_t>(iterations);
+    graph[size - 2] += parts;
     graph[size - 1] += ns;
     return;
   }
   graph.push_back(graph_token::run);
-  graph.push_back(static_cast<std::int64_t>(iterations));
+  graph.push_back(parts);
   graph.push_back(ns);
 }
 
@@ -220,11 +224,10 @@ void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t
   const std::size_t loop_begin = done_.graph.size();
   done_.graph.push_back(graph_token::loop);
   profiled_path end = now_;
-  std::uint64_t size = 1;
+  std::uint64_t size = whole.grain;
   const std::uint64_t from = low;
   while (low < high) {
-    const std::uint64_t grains = (size + whole.grain - 1) / whole.grain * whole.grain;
-    const std::uint64_t iterations = std::min(grains, high - low);
+    const std::uint64_t iterations = std::min(size, high - low);
     const std::uint64_t constructs = constructs_;
     const std::int64_t piece_before = done_.work_ns;
     begin_task();
@@ -238,14 +241,15 @@ void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t
       // There is parallelism inside. Where several iterations were run, they count as one after the other.
       end.meet(now_);
       end_task();
-      size = 1;
+      size = whole.grain;
     } else {
-      // Nothing but strands: iterations alike, of which a few make a piece that is worth a task.
-      const std::int64_t one_ns = ns / static_cast<std::int64_t>(iterations);
+      // Nothing but strands: parts alike, of which a few make a piece that is worth a task.
+      const auto parts = static_cast<std::int64_t>(parts_of(whole, iterations));
+      const std::int64_t one_ns = ns / parts;
       end.meet({begun.ns + std::max(one_ns, std::min(ns, least_piece_ns)), begun.forks});
       done_.graph.resize(frames_.back().begin);
       frames_.pop_back();
-      add_run(loop_begin, iterations, ns, loop_ns);
+      add_run(loop_begin, parts, ns, loop_ns);
       if (ns < std::max(least_piece_ns, loop_ns / share_of_loop)) size *= 2;
     }
     now_ = begun;
@@ -258,8 +262,8 @@ void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t
     done_.graph.push_back(graph_token::loop_end);
     ++constructs_;
   }
-  if (high - from > 1)
-    end.forks += static_cast<std::uint32_t>(std::bit_width(high - from - 1));  // halved until there is one
+  if (const std::uint64_t parts = parts_of(whole, high - from); parts > 1)
+    end.forks += static_cast<std::uint32_t>(std::bit_width(parts - 1));  // halved until there is one
   now_.meet(end);
   profiled_part& of_all = done_.loops[whole.code.name];
   ++of_all.calls;

@@ -35,7 +35,7 @@ inline constexpr std::int64_t construct = -3;  ///< the tasks from here to ...
 inline constexpr std::int64_t join = -4;       ///< ... are joined here
 inline constexpr std::int64_t loop = -5;       ///< of pieces, which are tasks or runs, up to ...
 inline constexpr std::int64_t loop_end = -6;
-inline constexpr std::int64_t run = -7;  ///< iterations alike: two numbers follow, how many, and their time
+inline constexpr std::int64_t run = -7;  ///< parts alike, of a grain each: two numbers follow, how many, and their time
 }  // namespace graph_token
 
 struct profiled_part {
@@ -110,7 +110,7 @@ class profile_recorder {
   void pause() noexcept;
   void resume() noexcept;
   void add_strand(std::int64_t ns);
-  void add_run(std::size_t loop_begin, std::uint64_t iterations, std::int64_t ns, std::int64_t loop_ns);
+  void add_run(std::size_t loop_begin, std::int64_t parts, std::int64_t ns, std::int64_t loop_ns);
   void begin_task();
   void end_task();
   void raise_threshold() noexcept;

@@ -139,6 +139,19 @@ const std::map<std::string, std::function<void()>> programs{
        other.run([] { parallel_for(0, 64, [](int) { work(200'000); }); });
      }},
     {"loop", [] { parallel_for(0, 64, [](int) { work(200'000); }); }},
+    {"loop_grain", [] { parallel_for(0, 60, [](int) { work(200'000); }, 16); }},
+    {"range_grain",
+     [] {
+       parallel_for(filch::blocked_range(0, 60, 16), [](const auto& part) {
+         for (std::size_t i = 0; i < part.size(); ++i) work(200'000);
+       });
+     }},
+    {"rows_grain",
+     [] {
+       parallel_for(filch::blocked_range2d(0, 60, 16, 0, 2, 1), [](const auto& part) {
+         for (std::size_t i = 0; i < part.rows().size() * part.cols().size(); ++i) work(100'000);
+       });
+     }},
     {"short_loops",
      [] {
        for (int i = 0; i < 2000; ++i) parallel_for(0, 2, [](int) { work(2); });

@@ -111,6 +111,17 @@ def main() -> None:
     expect_once(program, "loop", lambda p: p["span_ns"] < p["work_ns"] / 8, "iterations are parallel")
     expect_once(program, "loop", lambda p: p["loops"][0]["span_ns"] < p["loops"][0]["work_ns"] / 8, "the loop's own span is that of an iteration")
 
+    # 60 iterations in grains of 16: four parts.
+    for name in ("loop_grain", "range_grain", "rows_grain"):
+        grain = profile(program, name)
+        expect([(each["calls"], each["iterations"]) for each in grain["loops"]] == [(1, 60)], f"{name}: a loop of 60: {grain['loops']}")
+        expect(grain["forks"] == 2, f"{name}: four parts are two forks, not {grain['forks']}")
+        expect(grain["span_ns"] >= grain["work_ns"] / 4.01, f"{name}: no more parallelism than parts: {grain['span_ns']} of {grain['work_ns']}")
+        graph = grain["graph"]
+        parts = sum(graph[i + 1] for i in range(len(graph)) if graph[i] == RUN)
+        expect(parts == 4, f"{name}: four parts in the graph, not {parts}")
+        expect_once(program, name, lambda p: p["span_ns"] < p["work_ns"] / 3, "parts are parallel")
+
     # Two calls of a part in each of two threads' runs.
     wide = profile(program, "wide_parts")
     expect([(each["name"], each["calls"]) for each in wide["named"]] == [("wide", 4)], f"named parts: {wide['named']}")
