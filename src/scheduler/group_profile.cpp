@@ -18,11 +18,10 @@ group_profile::group_profile() {
 
 group_profile::~group_profile() {
   all_.roots = 1;
-  process_profile::add(all_, elapsed_ns_);
+  process_profile::add(all_);
 }
 
-void group_profile::add(const profiled_work& root, std::int64_t elapsed_ns) {
-  elapsed_ns_ += elapsed_ns;
+void group_profile::add(const profiled_work& root) {
   all_.span_ns = std::max(all_.span_ns, root.span_ns);
   // The roots before it were forked off first.
   all_.forks = std::max(all_.forks, root.forks + static_cast<std::uint32_t>(all_.roots));

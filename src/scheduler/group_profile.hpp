@@ -16,12 +16,11 @@ class group_profile {
   group_profile(const group_profile&) = delete;
   group_profile& operator=(const group_profile&) = delete;
 
-  /// A root has ended, which took so long with all that was measured.
-  void add(const profiled_work& root, std::int64_t elapsed_ns);
+  /// A root has ended.
+  void add(const profiled_work& root);
 
  private:
   profiled_work all_;
-  std::int64_t elapsed_ns_ = 0;
 };
 
 }  // namespace filch::detail

@@ -39,13 +39,13 @@ std::exception_ptr group_rest::take_error() noexcept {
   return std::exchange(error_, nullptr);
 }
 
-void group_rest::add_profile(const profiled_work& root, std::int64_t elapsed_ns) noexcept {
+void group_rest::add_profile(const profiled_work& root) noexcept {
   const std::lock_guard lock(mutex_);
   try {
     if (profile_ == nullptr) profile_ = std::make_unique<group_profile>();
-    profile_->add(root, elapsed_ns);
+    profile_->add(root);
   } catch (const std::exception&) {
-    process_profile::add(root, elapsed_ns);
+    process_profile::add(root);
   }
 }
 

@@ -40,7 +40,7 @@ class group_rest : public line_allocated {
   [[nodiscard]] std::exception_ptr take_error() noexcept;
 
   /// A thread outside has run a task of the group, in a root of the profile.
-  void add_profile(const profiled_work& root, std::int64_t elapsed_ns) noexcept;
+  void add_profile(const profiled_work& root) noexcept;
   /// The group was waited for.
   void end_profile() noexcept;
   /// What a task of the group that the worker runs belongs to in its profile; null: it has none.

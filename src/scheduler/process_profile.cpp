@@ -74,18 +74,18 @@ void process_profile::begin_root() noexcept {
   ++of.begun_roots;
 }
 
-void process_profile::end_root() noexcept {
+void process_profile::end_root(std::int64_t since_ns) noexcept {
   profile_of_process& of = whole_profile();
   const std::lock_guard lock(of.mutex);
   --of.begun_roots;
+  of.in_roots_ns += platform::now_ns() - since_ns;
 }
 
-void process_profile::add(const profiled_work& root, std::int64_t elapsed_ns) noexcept {
+void process_profile::add(const profiled_work& root) noexcept {
   profile_of_process& of = whole_profile();
   const std::lock_guard lock(of.mutex);
   try {
     of.all.add(root);
-    of.in_roots_ns += elapsed_ns;
   } catch (const std::exception& error) {
     static_cast<void>(std::fprintf(stderr, "filch: part of the profile is lost: %s\n", error.what()));
   }

@@ -16,9 +16,10 @@ class process_profile {
   [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
   /// Any thread, as the next two. What begins is measured, and not to be lost in silence when the program exits inside of it.
   static void begin_root() noexcept;
-  static void end_root() noexcept;
-  /// Roots have ended, which took so long with all that was measured.
-  static void add(const profiled_work& root, std::int64_t elapsed_ns) noexcept;
+  /// It took from then on with all that was done to measure it, which is not outside of tasks.
+  static void end_root(std::int64_t since_ns) noexcept;
+  /// Roots have ended.
+  static void add(const profiled_work& root) noexcept;
 
  private:
   const bool is_wanted_;

@@ -348,9 +348,8 @@ void scheduler_core::begin_profile(worker& w) {
     w.profile = w.outer->profile;
     return;
   }
-  w.profile = std::make_shared<profile_recorder>();
+  w.profile = std::make_shared<profile_recorder>(platform::now_ns());
   process_profile::begin_root();
-  w.root_since_ns = platform::now_ns();
   w.profile->begin_root();
 }
 
@@ -358,15 +357,15 @@ void scheduler_core::end_profile(worker& w) noexcept {
   if (!w.profile) return;
   const bool is_root = w.outer == nullptr || w.profile != w.outer->profile;
   if (is_root) {
-    process_profile::add(w.profile->end_root(), platform::now_ns() - w.root_since_ns);
-    process_profile::end_root();
+    process_profile::add(w.profile->end_root());
+    process_profile::end_root(w.profile->since_ns());
   }
   w.profile = nullptr;
 }
 
 void scheduler_core::end_profile(worker& w, group_rest& of) noexcept {
-  of.add_profile(w.profile->end_root(), platform::now_ns() - w.root_since_ns);
-  process_profile::end_root();
+  of.add_profile(w.profile->end_root());
+  process_profile::end_root(w.profile->since_ns());
   w.profile = nullptr;
 }
 

@@ -64,8 +64,10 @@ struct profiled_work {
 
 class profile_recorder {
  public:
-  profile_recorder();
+  /// Of a root, which took from then on with all that is done to measure it.
+  explicit profile_recorder(std::int64_t since_ns) noexcept;
 
+  [[nodiscard]] std::int64_t since_ns() const noexcept { return since_ns_; }
   void begin_root() noexcept;
   /// The root runs a task of that group for a thread outside, and joins what further tasks of it there are.
   void begin_group(const group_rest& of) noexcept { group_ = &of; }
@@ -115,6 +117,8 @@ class profile_recorder {
   void end_task();
   void raise_threshold() noexcept;
 
+  const std::int64_t since_ns_;
+  const std::int64_t clock_ns_;  ///< what an empty strand takes
   profiled_work done_;
   profiled_path now_;
   std::vector<frame> frames_;          ///< the tasks that it is in
@@ -124,7 +128,6 @@ class profile_recorder {
   // When a strand was long for the last time, or the root began.
   platform::processor_time processor_time_{};
   std::int64_t processor_time_at_ns_ = 0;
-  std::int64_t clock_ns_ = 0;  ///< what an empty strand takes
   std::int64_t threshold_ns_ = 1'000;
   std::size_t most_tokens_ = 1 << 16;
   std::uint64_t constructs_ = 0;  ///< that were opened so far

@@ -91,6 +91,10 @@ const std::map<std::string, std::function<void()>> outside_programs{
        all.run([] { work(200'000); });
        all.wait();
      }},
+    {"outside_loops",
+     [] {
+       for (int i = 0; i < 500; ++i) parallel_for(0, 10, [](int) { work(10'000); });
+     }},
     {"outside_threads",
      [] {
        task_group all;

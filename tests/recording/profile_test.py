@@ -91,6 +91,10 @@ def main() -> None:
     expect_once(program, "outside_chain", lambda p: 1.2 < p["work_ns"] / p["span_ns"] < 1.6, "a task that adds one, and another: two of three in a chain")
     expect(profile(program, "outside_throws")["tasks"] == 37, "a group that is used again after an error")
 
+    # 500 calls, each of which is a root: what is done to measure them is no time of the program's.
+    expect_once(program, "outside_loops", lambda p: p["outside_ns"] < p["work_ns"] / 8, "a loop in main has next to nothing outside of tasks")
+    expect_once(program, "outside_loops", lambda p: not any("outside of tasks" in line for line in p["advice"]), "no advice on it")
+
     for name in ("graph_long_first", "graph_long_last"):
         graph = profile(program, name)
         expect(graph["span_ns"] > 0.8 * graph["work_ns"], f"{name}: the long ones are a chain: {graph['span_ns']} of {graph['work_ns']}")
