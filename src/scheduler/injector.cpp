@@ -239,16 +239,13 @@ void injector::queue(detached_task& t, bool is_new) noexcept {
 
 // False: there was no memory for a guest.
 bool injector::run_at_once(group_rest& group, detached_task& t) noexcept {
-  const bool from_outside = !is_profiled(*self);
   try {
-    home_.run([&] {
+    home_.run_tasks([&] {
       auto& w = static_cast<worker&>(*self);
       const busy_section here(w);
-      if (from_outside && w.profile) w.profile->begin_group(group);
       hold(group);
       w.begin_detached(group);
       run(w, t);
-      if (from_outside && w.profile) home_.end_profile(w, group);
       flush(w);
     });
     return true;
@@ -287,12 +284,23 @@ void injector::flush(worker& w) noexcept {
 void injector::run(worker& w, detached_task& t) noexcept {
   // Not later: who waits for another group does not wait for this task.
   if (w.detached.ended_of != t.home) flush(w);
-  if (w.profile) [[unlikely]] {
-    const profiled_child of_group(t.home->profiled_by(w));
-    w.run_detached(t, t.home->scope);
+  if (home_.is_profiled()) [[unlikely]] {
+    run_profiled(w, t);
   } else {
     w.run_detached(t, t.home->scope);
   }
+}
+
+// Of a thread that only runs tasks each is a root: in between it searches, which is no work, and in which the program may end.
+void injector::run_profiled(worker& w, detached_task& t) noexcept {
+  group_rest& group = *t.home;
+  const bool is_root = w.profile == nullptr;
+  if (is_root) home_.begin_profile(w, group);
+  {
+    const profiled_child of_group(group.profiled_by(w));
+    w.run_detached(t, group.scope);
+  }
+  if (is_root) home_.end_profile(w, group);
 }
 
 // The newest task of its own, of that group if one is given.

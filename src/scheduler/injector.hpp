@@ -92,6 +92,7 @@ class injector final : public work_source {
   void flush(worker& w) noexcept;
   bool run_at_once(group_rest& group, detached_task& t) noexcept;
   void run(worker& w, detached_task& t) noexcept;
+  void run_profiled(worker& w, detached_task& t) noexcept;
   detached_task* take_own(worker& w, const group_rest* of) noexcept;
   detached_task* take_outside(worker& w, detached_lane& lane) noexcept;
   detached_task* take_half(worker& w, detached_queue& from, detached_lane* only) noexcept;

@@ -138,9 +138,9 @@ int index_in(const scheduler& of) noexcept {
   return -1;
 }
 
-attachment::attachment(scheduler& home) : attachment(home.core().attach()) {}
+attachment::attachment(scheduler& home) : attachment(home.core().attach(), true) {}
 
-attachment::attachment(worker& w) noexcept {
+attachment::attachment(worker& w, bool is_root) noexcept {
   w.inner.frame = this;
   w.outer = worker::of_this_thread();
   worker_ = &w;
@@ -148,7 +148,7 @@ attachment::attachment(worker& w) noexcept {
   w.begin_work();
   w.root_since_ns = w.trace.begin();
   w.core.begin_root(w);
-  w.core.begin_profile(w);
+  w.core.begin_profile(w, is_root);
   w.core.begin_schedule(w, this);
   w.busy.store(false);
 }

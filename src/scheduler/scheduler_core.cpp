@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -50,6 +51,24 @@ statistics total(const team& everybody) {
     sum.wait_ns += everybody[i].counted.waiting.ns();
   }
   return sum;
+}
+
+/// Constructs tell the recorder of the worker that runs them, on their cold paths.
+void set_profile(worker& w, std::shared_ptr<profile_recorder> recorder) noexcept {
+  w.profile = std::move(recorder);
+  w.diverts = true;
+  w.raise();
+}
+
+void clear_profile(worker& w) noexcept {
+  w.profile = nullptr;
+  w.diverts = false;
+}
+
+void begin_root_of_profile(worker& w) {
+  set_profile(w, std::make_shared<profile_recorder>(platform::now_ns()));
+  process_profile::begin_root();
+  w.profile->begin_root();
 }
 
 }  // namespace
@@ -339,18 +358,13 @@ void scheduler_core::serve(worker& w, const platform::atomic<bool>& until) noexc
   w.begin_work();
 }
 
-void scheduler_core::begin_profile(worker& w) {
-  if (!process_profile_.is_wanted()) return;
-  w.diverts = true;
-  w.raise();
+void scheduler_core::begin_profile(worker& w, bool is_root) {
+  if (!is_profiled()) return;
   if (w.outer != nullptr && w.outer->profile != nullptr) {
-    // Inside of another scheduler's task, what is run here is a part of that.
-    w.profile = w.outer->profile;
-    return;
+    set_profile(w, w.outer->profile);
+  } else if (is_root) {
+    begin_root_of_profile(w);
   }
-  w.profile = std::make_shared<profile_recorder>(platform::now_ns());
-  process_profile::begin_root();
-  w.profile->begin_root();
 }
 
 void scheduler_core::end_profile(worker& w) noexcept {
@@ -360,13 +374,18 @@ void scheduler_core::end_profile(worker& w) noexcept {
     process_profile::add(w.profile->end_root());
     process_profile::end_root(w.profile->since_ns());
   }
-  w.profile = nullptr;
+  clear_profile(w);
+}
+
+void scheduler_core::begin_profile(worker& w, const group_rest& of) {
+  begin_root_of_profile(w);
+  w.profile->begin_group(of);
 }
 
 void scheduler_core::end_profile(worker& w, group_rest& of) noexcept {
   of.add_profile(w.profile->end_root());
   process_profile::end_root(w.profile->since_ns());
-  w.profile = nullptr;
+  clear_profile(w);
 }
 
 void scheduler_core::begin_recording() {

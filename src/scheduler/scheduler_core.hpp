@@ -48,11 +48,18 @@ class scheduler_core {
 
   /// As scheduler::run, also when that is gone, as a task of its own may have seen to.
   template <class F>
-  decltype(auto) run(F&& f);
+  decltype(auto) run(F&& f) {
+    return run_as(true, std::forward<F>(f));
+  }
+  /// The same for what runs tasks, each of which is a root of the profile.
+  template <class F>
+  decltype(auto) run_tasks(F&& f) {
+    return run_as(false, std::forward<F>(f));
+  }
   /// Any thread. A worker for the calling thread: the seat when it is free, else a guest.
   /// Throws std::runtime_error when there are too many guests.
   worker& attach();
-  /// Calls f(worker) on the calling thread, which is a guest for that time. Throws as attach().
+  /// Calls f(worker) on the calling thread, which is a guest for that time, and runs tasks. Throws as attach().
   template <class F>
   void run_as_guest(const F& f);
   void begin_root(worker& w) noexcept { policy_->begin_root(w); }
@@ -85,10 +92,13 @@ class scheduler_core {
     if (w.number == 0) schedule_.end_root(w);
   }
 
-  /// What the worker runs until end_profile() is profiled, if FILCH_PROFILE is set.
-  void begin_profile(worker& w);
+  [[nodiscard]] bool is_profiled() const noexcept { return process_profile_.is_wanted(); }
+  /// What the worker runs until end_profile() is profiled, if FILCH_PROFILE is set: inside of another scheduler's task as a part
+  /// of that, elsewhere as a root, or not at all.
+  void begin_profile(worker& w, bool is_root);
   void end_profile(worker& w) noexcept;
   /// The same, of a root that is a task of a group.
+  static void begin_profile(worker& w, const group_rest& of);
   static void end_profile(worker& w, group_rest& of) noexcept;
 
   [[nodiscard]] statistics stats() const;
@@ -109,6 +119,9 @@ class scheduler_core {
 
  private:
   class idle_wait;
+
+  template <class F>
+  decltype(auto) run_as(bool is_root, F&& f);
 
   [[nodiscard]] bool interrupts_wanted() const noexcept {
     return chosen_.interrupt_after_ns != 0 || chosen_.interrupt_every_ns != 0;
@@ -157,10 +170,10 @@ class scheduler_core {
 };
 
 template <class F>
-decltype(auto) scheduler_core::run(F&& f) {
+decltype(auto) scheduler_core::run_as(bool is_root, F&& f) {
   const worker* const w = worker::of_this_thread();
   if (w != nullptr && &w->core == this) return std::forward<F>(f)();
-  const attachment here(attach());
+  const attachment here(attach(), is_root);
   return run_attached(std::forward<F>(f));
 }
 
@@ -168,7 +181,7 @@ template <class F>
 void scheduler_core::run_as_guest(const F& f) {
   worker& w = find_guest();
   if (ticker_ != nullptr) ticker_->enter();
-  const attachment here(w);
+  const attachment here(w, false);
   f(w);
 }
 

@@ -1,4 +1,6 @@
 // Programs whose profiles are known: profile_test.py says what they have to be.
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -65,6 +67,23 @@ void run_group(task_group& all) {
   all.wait();
 }
 
+void sleep_blocked() {
+  const filch::blocking here;
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
+/// A task that is begun later, by whoever has time.
+void run_released() {
+  task_group all;
+  std::atomic<bool> is_done = false;
+  filch::detail::held_tasks::release(filch::detail::held_tasks::hold(all, filch::named("released", [&] {
+                                                                       parallel_for(0, 8, [](int) { work(200'000); });
+                                                                       is_done = true;
+                                                                     })));
+  const filch::blocking here;
+  while (!is_done) std::this_thread::yield();
+}
+
 // They are run by a thread that is no worker.
 const std::map<std::string, std::function<void()>> outside_programs{
     {"outside_group",
@@ -91,6 +110,12 @@ const std::map<std::string, std::function<void()>> outside_programs{
        all.run([] { work(200'000); });
        all.wait();
      }},
+    {"outside_blocked",
+     [] {
+       filch::scheduler::default_scheduler().run(&sleep_blocked);
+       std::exit(0);  // while the spare thread searches
+     }},
+    {"outside_spare", [] { filch::scheduler({.workers = 1}).run(&run_released); }},
     {"outside_loops",
      [] {
        for (int i = 0; i < 500; ++i) parallel_for(0, 10, [](int) { work(10'000); });
@@ -172,6 +197,8 @@ const std::map<std::string, std::function<void()>> programs{
        two_wide_parts();
        std::thread([] { filch::scheduler::default_scheduler().run(&two_wide_parts); }).join();
      }},
+    {"blocked", [] { fork_join(&sleep_blocked, &sleep_blocked); }},
+    {"released", &run_released},
     {"reduce",
      [] {
        const long sum = filch::parallel_reduce(0L, 1'000'000L, 0L, [](long i) { return i; }, std::plus<>());

@@ -95,6 +95,15 @@ def main() -> None:
     expect_once(program, "outside_loops", lambda p: p["outside_ns"] < p["work_ns"] / 8, "a loop in main has next to nothing outside of tasks")
     expect_once(program, "outside_loops", lambda p: not any("outside of tasks" in line for line in p["advice"]), "no advice on it")
 
+    # Whoever takes the place of a blocked worker does nothing in these programs.
+    expect_once(program, "blocked", lambda p: p["work_ns"] / p["span_ns"] > 1.8, "two blocked branches are parallel, and nothing comes beside them")
+    for _ in range(10):
+        expect(profile(program, "outside_blocked")["tasks"] == 0, "a spare thread is no call that has not ended")
+    for name in ("outside_spare", "released"):
+        found = profile(program, name)
+        parts = [(each["name"], each["calls"]) for each in found["named"]]
+        expect(found["tasks"] == 1 and parts == [("released", 1)], f"{name}: what another thread runs is in the profile: {found['tasks']} tasks, {parts}")
+
     for name in ("graph_long_first", "graph_long_last"):
         graph = profile(program, name)
         expect(graph["span_ns"] > 0.8 * graph["work_ns"], f"{name}: the long ones are a chain: {graph['span_ns']} of {graph['work_ns']}")
