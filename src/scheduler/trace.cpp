@@ -38,7 +38,7 @@ named_span::named_span(const char* name) noexcept : name_(name), since_ns_(0) {
   if (w == nullptr) return;
   since_ns_ = w->trace.begin();
   if (!w->profile) return;
-  const auto [work_ns, path_ns] = w->profile->begin_part();
+  const auto [work_ns, path_ns] = w->profile->begin_part(name);
   is_profiled_ = true;
   work_ns_ = work_ns;
   path_ns_ = path_ns;

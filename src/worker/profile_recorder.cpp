@@ -228,6 +228,10 @@ void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t
   pause();
   const profiled_path begun = now_;
   const std::int64_t work_before = done_.work_ns;
+  profiled_part& of_all = done_.loops[whole.code.name];
+  ++of_all.calls;
+  ++of_all.open;
+  of_all.iterations += high - low;
   const std::size_t loop_begin = done_.graph.size();
   done_.graph.push_back(graph_token::loop);
   profiled_path end = now_;
@@ -272,26 +276,29 @@ void profile_recorder::run_loop(worker_core& w, loop_state& whole, std::uint64_t
   if (const std::uint64_t parts = parts_of(whole, high - from); parts > 1)
     end.forks += static_cast<std::uint32_t>(std::bit_width(parts - 1));  // halved until there is one
   now_.meet(end);
-  profiled_part& of_all = done_.loops[whole.code.name];
-  ++of_all.calls;
-  of_all.iterations += high - from;
-  of_all.work_ns += work_ns;
-  of_all.span_ns += now_.ns - begun.ns;
+  end_call(of_all, {work_before, begun.ns});
   raise_threshold();
   resume();
 }
 
-profile_recorder::part profile_recorder::begin_part() noexcept {
+// Of calls inside of each other the outermost counts.
+void profile_recorder::end_call(profiled_part& of, const part& begun) noexcept {
+  if (--of.open != 0) return;
+  of.work_ns += done_.work_ns - begun.work_ns;
+  of.span_ns += now_.ns - begun.path_ns;
+}
+
+profile_recorder::part profile_recorder::begin_part(const char* name) noexcept {
   const no_strand here(*this);
+  profiled_part& of = done_.named[name];
+  ++of.calls;
+  ++of.open;
   return {done_.work_ns, now_.ns};
 }
 
 void profile_recorder::end_part(const char* name, const part& begun) noexcept {
   const no_strand here(*this);
-  profiled_part& of = done_.named[name];
-  ++of.calls;
-  of.work_ns += done_.work_ns - begun.work_ns;
-  of.span_ns += now_.ns - begun.path_ns;
+  end_call(done_.named[name], begun);
 }
 
 bool is_profiled(const worker_core& w) noexcept {

@@ -38,11 +38,13 @@ inline constexpr std::int64_t loop_end = -6;
 inline constexpr std::int64_t run = -7;  ///< parts alike, of a grain each: two numbers follow, how many, and their time
 }  // namespace graph_token
 
+/// Calls inside of another one of the same part are counted, but their time is in that one's.
 struct profiled_part {
   std::uint64_t calls = 0;
   std::uint64_t iterations = 0;  ///< of loops
   std::int64_t work_ns = 0;
   std::int64_t span_ns = 0;  ///< sum over the calls
+  std::uint64_t open = 0;    ///< calls in progress
 };
 
 /// What roots had to do.
@@ -95,7 +97,7 @@ class profile_recorder {
     std::int64_t work_ns;
     std::int64_t path_ns;
   };
-  [[nodiscard]] part begin_part() noexcept;
+  [[nodiscard]] part begin_part(const char* name) noexcept;
   void end_part(const char* name, const part& begun) noexcept;
 
  private:
@@ -112,6 +114,7 @@ class profile_recorder {
   void pause() noexcept;
   void resume() noexcept;
   void add_strand(std::int64_t ns);
+  void end_call(profiled_part& of, const part& begun) noexcept;
   void add_run(std::size_t loop_begin, std::int64_t parts, std::int64_t ns, std::int64_t loop_ns);
   void begin_task();
   void end_task();

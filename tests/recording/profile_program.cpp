@@ -40,6 +40,22 @@ void chain(int links) {
   next.wait();
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): that is the work.
+void named_tree(int depth) {
+  filch::named("tree", [depth] {
+    if (depth == 0) return work(100'000);
+    fork_join([depth] { named_tree(depth - 1); }, [depth] { named_tree(depth - 1); });
+  })();
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): that is the work.
+void loop_tree(int depth) {
+  parallel_for(0, 2, [depth](int) {
+    if (depth == 0) return work(100'000);
+    loop_tree(depth - 1);
+  });
+}
+
 void two_wide_parts() {
   const auto wide = filch::named("wide", [] {
     task_group all;
@@ -191,6 +207,14 @@ const std::map<std::string, std::function<void()>> programs{
          parallel_for(0, 4, [](int) { work(50'000); });
          fork_join([] { work(50'000); }, [] { work(50'000); });
        });
+     }},
+    {"named_tree",
+     [] {
+       for (int i = 0; i < 2; ++i) named_tree(5);
+     }},
+    {"loop_tree",
+     [] {
+       for (int i = 0; i < 2; ++i) loop_tree(4);
      }},
     {"wide_parts",
      [] {

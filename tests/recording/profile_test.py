@@ -142,6 +142,16 @@ def main() -> None:
     expect(wide["named"][0]["span_ns"] >= wide["named"][0]["work_ns"] / 17, "named parts: no more parallelism than tasks")
     expect_once(program, "wide_parts", lambda p: p["named"][0]["span_ns"] < p["named"][0]["work_ns"] / 4, "a named part's span is that of its longest task")
 
+    # Trees of 32 leaves, one after the other: of calls inside of each other the outermost has the time.
+    for name, kind, calls in (("named_tree", "named", 2 * 63), ("loop_tree", "loops", 2 * 31)):
+        tree = profile(program, name)
+        [part] = tree[kind]
+        expect(part["calls"] == calls, f"{name}: {calls} calls, not {part['calls']}")
+        expect(part["work_ns"] <= tree["work_ns"], f"{name}: a part has no more than all of the work: {part} of {tree['work_ns']}")
+        expect(part["span_ns"] <= tree["span_ns"], f"{name}: nor of the span: {part} of {tree['span_ns']}")
+        expect_once(program, name, lambda p: p[kind][0]["work_ns"] > 0.9 * p["work_ns"], "the part has all of the work")
+        expect_once(program, name, lambda p: p[kind][0]["work_ns"] > 16 * p[kind][0]["span_ns"], "leaves are parallel")
+
     short = profile(program, "short_loops")
     expect([(each["calls"], each["iterations"]) for each in short["loops"]] == [(2000, 4000)], f"2000 loops: {short['loops']}")
     expect_once(program, "short_loops", lambda p: any("too short to share" in line for line in p["advice"]), "advice on short loops")
