@@ -157,8 +157,8 @@ void worker::run_as_activation(task& t, worker* owner, const group_rest* group, 
   const innermost_part outer_part =
       std::exchange(inner, {.frame = &here, .floor = own_base, .tuner = nullptr, .unwinding = *in_flight});
   innermost_ = &here;
-  // What this runs is not divided, unless it is a given task, which says so itself.
-  const bool outer_diverts = std::exchange(diverts, false);
+  // What this runs is not divided, unless it is a given task, which says so itself; but its constructs tell a profile of themselves.
+  const bool outer_diverts = std::exchange(diverts, profile != nullptr);
   const task_place outer_place = std::exchange(place, {});
   begin_work();
   run_result result{};

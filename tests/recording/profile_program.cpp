@@ -100,12 +100,28 @@ void run_released() {
   while (!is_done) std::this_thread::yield();
 }
 
+/// A fork and a loop in each of four tasks.
+void run_wide_tasks(task_group& all) {
+  for (int i = 0; i < 4; ++i) {
+    all.run([] {
+      fork_join([] { work(200'000); }, [] { work(200'000); });
+      parallel_for(0, 8, [](int) { work(200'000); });
+    });
+  }
+  all.wait();
+}
+
 // They are run by a thread that is no worker.
 const std::map<std::string, std::function<void()>> outside_programs{
     {"outside_group",
      [] {
        task_group all;
        run_group(all);
+     }},
+    {"outside_wide_tasks",
+     [] {
+       task_group all;
+       run_wide_tasks(all);
      }},
     {"outside_heap_group", [] { run_group(*std::make_unique<task_group>()); }},
     {"outside_groups",
@@ -169,6 +185,12 @@ const std::map<std::string, std::function<void()>> programs{
        for (int i = 0; i < 32; ++i) all.run(filch::named("leaf", [] { work(200'000); }));
        all.wait();
      }},
+    {"wide_tasks",
+     [] {
+       task_group all;
+       run_wide_tasks(all);
+     }},
+    {"heap_wide_tasks", [] { run_wide_tasks(*std::make_unique<task_group>()); }},
     {"heap_group",
      [] {
        const auto all = std::make_unique<task_group>();

@@ -86,6 +86,12 @@ def main() -> None:
         expect(group["forks"] == 32, f"{name}: 32 forks, not {group['forks']}")
         expect(group["span_ns"] >= group["work_ns"] / 33, f"{name}: no more parallelism than tasks")
         expect_once(program, name, lambda p: p["span_ns"] < p["work_ns"] / 8, "tasks are parallel")
+    for name in ("wide_tasks", "heap_wide_tasks", "outside_wide_tasks"):
+        wide = profile(program, name)
+        loops = [(each["calls"], each["iterations"]) for each in wide["loops"]]
+        expect(wide["tasks"] == 8 and loops == [(4, 32)], f"{name}: a fork and a loop in each of four tasks: {wide['tasks']} tasks, loops {loops}")
+        # Each task is a fork of one and a loop of one: a twentieth.
+        expect_once(program, name, lambda p: 12 < p["work_ns"] / p["span_ns"] < 21, "what is in tasks is parallel")
     expect(profile(program, "outside_groups")["span_ns"] >= profile(program, "outside_groups")["work_ns"] / 10, "groups one after the other")
     expect_once(program, "outside_groups", lambda p: 4 <= p["work_ns"] / p["span_ns"] <= 9, "four groups of eight, one after the other")
     expect_once(program, "outside_chain", lambda p: 1.2 < p["work_ns"] / p["span_ns"] < 1.6, "a task that adds one, and another: two of three in a chain")
