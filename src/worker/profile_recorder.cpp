@@ -97,14 +97,21 @@ std::int64_t profile_recorder::preempted_ns(std::int64_t strand_ns) noexcept {
 }
 
 void profile_recorder::pause() noexcept {
-  std::int64_t ns = std::max<std::int64_t>(0, platform::now_ns() - strand_since_ns_ - clock_ns_);
+  paused_at_ns_ = platform::now_ns();
+  std::int64_t ns = std::max<std::int64_t>(0, paused_at_ns_ - strand_since_ns_ - clock_ns_);
   if (ns > long_strand_ns) ns -= preempted_ns(ns);
   done_.work_ns += ns;
   now_.ns += ns;
   add_strand(ns);
 }
 
-void profile_recorder::resume() noexcept { strand_since_ns_ = platform::now_ns(); }
+void profile_recorder::resume() noexcept {
+  // Where the recorder's own time was long, others had the processor: that is not to be taken off the next strand.
+  strand_since_ns_ = platform::now_ns();
+  if (strand_since_ns_ - paused_at_ns_ <= long_strand_ns) return;
+  look_at_clocks();
+  strand_since_ns_ = platform::now_ns();
+}
 
 void profile_recorder::add_strand(std::int64_t ns) {
   if (ns == 0) return;
@@ -122,7 +129,6 @@ void profile_recorder::begin_root() noexcept {
   now_ = {};
   frames_.clear();
   done_.graph.push_back(graph_token::task);
-  look_at_clocks();
   resume();
 }
 

@@ -128,7 +128,8 @@ class profile_recorder {
   const group_rest* group_ = nullptr;  ///< that the root is a task of
   profiled_construct of_group_{};
   std::int64_t strand_since_ns_ = 0;
-  // When a strand was long for the last time, or the root began.
+  std::int64_t paused_at_ns_ = 0;  ///< when the last strand ended; 0: there was none
+  // When a strand, or the time between two, was long for the last time, or the root began.
   platform::processor_time processor_time_{};
   std::int64_t processor_time_at_ns_ = 0;
   std::int64_t threshold_ns_ = 1'000;
