@@ -100,6 +100,7 @@ void open_schedule(whole_schedule& all) {
     }
     if (from != nullptr) {
       read_schedule(all, name_of_file(from));
+      keep_files_from_children();
     } else {
       all.path = writable_path(name_of_file(to), record_variable);
       write_at_exit([] { write_schedule(); });
@@ -141,7 +142,7 @@ process_schedule::process_schedule(int workers) : workers_(workers) {
 }
 
 void process_schedule::begin_root(worker& w, const void* frame) noexcept {
-  if (number_ < 0) return;
+  if (number_ < 0 || !is_asked_for()) return;  // a scheduler of the parent may be used in a child
   trace_ = std::make_unique<task_trace>(0, true);
   static_cast<void>(trace_->begin(w, frame));
   if (is_replayed()) {
@@ -160,7 +161,8 @@ void process_schedule::end_root(worker& w) noexcept {
   w.place.path = {};
   w.diverts = false;
   trace_->end(false);
-  if (!is_replayed()) {
+  // Not in a child that was made in the call: a thread of the parent may have the lock.
+  if (recording_path(record_variable) != nullptr) {
     whole_schedule& all = schedule_of_process();
     const std::lock_guard lock(all.mutex);
     all.parts[{number_, calls_}] = {workers_, trace_->recorded()};

@@ -126,9 +126,13 @@ const char* recording_path(const char* variable) noexcept {
   return path == nullptr || *path == 0 ? nullptr : path;
 }
 
-void write_at_exit(void (*write)()) {
+void keep_files_from_children() {
   // relaxed: a child begins with one thread.
   platform::call_in_children([] { is_child.store(true, std::memory_order_relaxed); });
+}
+
+void write_at_exit(void (*write)()) {
+  keep_files_from_children();
   std::atexit(write);
 }
 

@@ -28,12 +28,14 @@ struct recorded_team {
 };
 
 /// The file that a variable of the environment names; null: none, or nothing can be recorded here, or this is a child
-/// process, whose parent writes the file.
+/// process, and the file is its parent's.
 const char* recording_path(const char* variable) noexcept;
 /// This process is one of several places, with that number, and has files of its own.
 FILCH_API void name_files_of_place(int number) noexcept;
 /// The name of this process's file: at place 2 trace.2.json for trace.json; where there is one place, as it is.
 std::string name_of_file(std::string path);
+/// From now on the files are those of this process: for children no variable names one.
+void keep_files_from_children();
 /// `write` is called when this process exits, and not when its children do.
 void write_at_exit(void (*write)());
 /// As a text of JSON.

@@ -3,6 +3,7 @@
 //     filch_replay_program [WORKERS]
 //     filch_replay_program WORKERS locked     how a loop runs while a worker holds a lock across a join
 //     filch_replay_program WORKERS leaves     goes to another folder before it ends
+//     filch_replay_program WORKERS forks      also how a child has ended, which has a scheduler with one worker
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filch/filch.hpp>
@@ -106,10 +108,30 @@ int run_locked(int workers) {
   return 0;
 }
 
+void use_scheduler(int workers) {
+  filch::scheduler pool({.workers = workers});
+  pool.run([] { program().run(); });
+}
+
+int run_forking(int workers) {
+  use_scheduler(workers);
+  const pid_t child = fork();
+  if (child == 0) {
+    use_scheduler(1);
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  std::printf("child %d\n", status);
+  use_scheduler(workers);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc > 2 && std::string_view(argv[2]) == "locked") return run_locked(std::stoi(argv[1]));
+  if (argc > 2 && std::string_view(argv[2]) == "forks") return run_forking(std::stoi(argv[1]));
   // More threads than processors: who takes what is another matter each time.
   filch::scheduler pool({.workers = argc > 1 ? std::stoi(argv[1]) : 0});
   for (int i = 0; i < 3; ++i) pool.run([] { program().run(); });

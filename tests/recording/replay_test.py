@@ -46,6 +46,12 @@ def main() -> None:
         locked = run(*program, "3", "locked", FILCH_RECORD=str(Path(folder) / "locked"))
         expect((locked.stdout, locked.stderr) == ("0\n", ""), f"no waiter runs parts of a loop: {locked.stdout}{locked.stderr}")
 
+        of_parent = str(Path(folder) / "of_parent")
+        forked = run(*program, "2", "forks", FILCH_RECORD=of_parent)
+        expect("child 0\n" in forked.stdout and forked.stderr == "", f"a child is not recorded: {forked.stdout}{forked.stderr}")
+        replayed = run(*program, "2", "forks", FILCH_REPLAY=of_parent)
+        expect((replayed.stdout, replayed.stderr) == (forked.stdout, ""), f"nor is it replayed: {replayed.stderr}")
+
         for variable in ("FILCH_RECORD", "FILCH_TRACE", "FILCH_PROFILE"):
             left = subprocess.run([*program, "2", "leaves"], cwd=folder, env={**os.environ, variable: variable},
                                   capture_output=True, text=True, check=False)
