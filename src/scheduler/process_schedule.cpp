@@ -1,6 +1,7 @@
 #include "scheduler/process_schedule.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -35,8 +36,9 @@ struct recorded_call {
 struct whole_schedule {
   platform::mutex mutex;
   bool is_open = false;
-  int schedulers = 0;  ///< made so far
-  std::string path;    ///< of what is recorded
+  int schedulers = 0;             ///< made so far
+  std::string path;               ///< of what is recorded
+  std::uint64_t begun_calls = 0;  ///< recorded, and not ended
   std::map<call, recorded_call> parts;
 };
 
@@ -49,6 +51,12 @@ void write_schedule() noexcept {
   if (recording_path(record_variable) == nullptr) return;
   whole_schedule& all = schedule_of_process();
   const std::lock_guard lock(all.mutex);
+  if (all.begun_calls > 0) {
+    static_cast<void>(std::fprintf(
+        stderr,
+        "filch: schedule '%s' lacks what had not ended when the program exited (calls of run: %llu); exit after them\n",
+        all.path.c_str(), static_cast<unsigned long long>(all.begun_calls)));
+  }
   std::ofstream out(all.path);
   out << first_word << '\n';
   for (const auto& [of, each] : all.parts) {
@@ -63,8 +71,8 @@ void write_schedule() noexcept {
 }
 
 void read_schedule(whole_schedule& into, const std::string& path) {
-  const auto reject = [&](const char* why) {
-    throw std::invalid_argument("filch: FILCH_REPLAY '" + path + "' " + why + "; name a file that FILCH_RECORD wrote");
+  const auto reject = [&](const char* why, const char* remedy = "name a file that FILCH_RECORD wrote") {
+    throw std::invalid_argument("filch: FILCH_REPLAY '" + path + "' " + why + "; " + remedy);
   };
   std::ifstream in(path);
   if (!in) reject("cannot be read");
@@ -87,6 +95,7 @@ void read_schedule(whole_schedule& into, const std::string& path) {
   in.clear();
   if (!(in >> word)) reject("ends in the middle");
   if (word != last_word) reject("is damaged");
+  if (into.parts.empty()) reject("has no call of run that ended", "record a program that exits after one");
 }
 
 /// The file is read, or known to be writable, before the first scheduler is there. The lock is held.
@@ -145,11 +154,13 @@ void process_schedule::begin_root(worker& w, const void* frame) noexcept {
   if (number_ < 0 || !is_asked_for()) return;  // a scheduler of the parent may be used in a child
   trace_ = std::make_unique<task_trace>(0, true);
   static_cast<void>(trace_->begin(w, frame));
+  whole_schedule& all = schedule_of_process();
+  const std::lock_guard lock(all.mutex);
   if (is_replayed()) {
-    whole_schedule& all = schedule_of_process();
-    const std::lock_guard lock(all.mutex);
     const auto found = all.parts.find({number_, calls_});
     trace_->follow(found == all.parts.end() ? std::vector<task_trace::placement>{} : found->second.tasks);
+  } else {
+    ++all.begun_calls;
   }
   w.place.path = {.trace = trace_.get(), .id = task_trace::root()};
   w.diverts = true;
@@ -166,6 +177,7 @@ void process_schedule::end_root(worker& w) noexcept {
     whole_schedule& all = schedule_of_process();
     const std::lock_guard lock(all.mutex);
     all.parts[{number_, calls_}] = {workers_, trace_->recorded()};
+    --all.begun_calls;
   }
   ++calls_;
   trace_ = nullptr;

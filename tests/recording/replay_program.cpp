@@ -4,10 +4,12 @@
 //     filch_replay_program WORKERS locked     how a loop runs while a worker holds a lock across a join
 //     filch_replay_program WORKERS leaves     goes to another folder before it ends
 //     filch_replay_program WORKERS forks      also how a child has ended, which has a scheduler with one worker
+//     filch_replay_program WORKERS exits      inside of a second call of run; "exits_at_once": of the first
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -127,11 +129,21 @@ int run_forking(int workers) {
   return 0;
 }
 
+int run_exiting(int workers, bool at_once) {
+  filch::scheduler pool({.workers = workers});
+  if (!at_once) pool.run([] { program().run(); });
+  pool.run([] { std::exit(0); });
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc > 2 && std::string_view(argv[2]) == "locked") return run_locked(std::stoi(argv[1]));
   if (argc > 2 && std::string_view(argv[2]) == "forks") return run_forking(std::stoi(argv[1]));
+  if (argc > 2 && std::string_view(argv[2]).starts_with("exits")) {
+    return run_exiting(std::stoi(argv[1]), std::string_view(argv[2]) == "exits_at_once");
+  }
   // More threads than processors: who takes what is another matter each time.
   filch::scheduler pool({.workers = argc > 1 ? std::stoi(argv[1]) : 0});
   for (int i = 0; i < 3; ++i) pool.run([] { program().run(); });

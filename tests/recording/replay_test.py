@@ -52,6 +52,11 @@ def main() -> None:
         replayed = run(*program, "2", "forks", FILCH_REPLAY=of_parent)
         expect((replayed.stdout, replayed.stderr) == (forked.stdout, ""), f"nor is it replayed: {replayed.stderr}")
 
+        for how in ("exits", "exits_at_once"):
+            exits = run(*program, "2", how, FILCH_RECORD=str(Path(folder) / how))
+            expect(exits.returncode == 0 and "lacks what had not ended when the program exited (calls of run: 1)" in exits.stderr,
+                   f"what is not in a schedule is said: {exits.stderr}")
+
         for variable in ("FILCH_RECORD", "FILCH_TRACE", "FILCH_PROFILE"):
             left = subprocess.run([*program, "2", "leaves"], cwd=folder, env={**os.environ, variable: variable},
                                   capture_output=True, text=True, check=False)
@@ -69,6 +74,8 @@ def main() -> None:
         check_refused("are both set", FILCH_RECORD=schedule, FILCH_REPLAY=schedule)
         for variable in ("FILCH_RECORD", "FILCH_REPLAY"):
             check_refused("FILCH_PROFILE is set beside", FILCH_PROFILE=schedule, **{variable: schedule})
+        nothing = Path(folder) / "exits_at_once"
+        check_refused(f"FILCH_REPLAY '{nothing}' has no call of run that ended; record a program that exits after one", FILCH_REPLAY=str(nothing))
         damaged = Path(folder) / "damaged"
         damaged.write_text("filch-schedule-2\n0 0 4 1\n7 4\n")
         check_refused(f"FILCH_REPLAY '{damaged}' names a worker that is not there; name a file", FILCH_REPLAY=str(damaged))
