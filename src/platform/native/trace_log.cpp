@@ -13,23 +13,20 @@ constexpr std::uint64_t in_progress = 64;
 }  // namespace
 
 /// An event's words are relaxed: the number of those that are whole is released after them, and who reads one asks
-/// afterwards whether it was whole.
+/// afterwards whether it was whole. Zeroed pages are an empty ring: to write it at its start would cost a millisecond.
 struct trace_log::ring {
   struct words {
-    std::atomic<std::int64_t> since_ns{0}, until_ns{0}, number{0};
-    std::atomic<const char*> name{nullptr};
+    std::atomic<std::int64_t> since_ns, until_ns, number;
+    std::atomic<const char*> name;
   };
   std::array<words, most_events> events;
-  std::atomic<std::uint64_t> count{0};
+  std::atomic<std::uint64_t> count;
 };
 
-trace_log::trace_log() = default;
-trace_log::~trace_log() = default;
-
 void trace_log::start() {
-  if (ring_ == nullptr) ring_ = std::make_unique<ring>();
+  if (memory_ == nullptr) memory_ = std::make_unique<mapping>(sizeof(ring));
   first_ = noted();
-  to_.store(ring_.get(), std::memory_order_release);  // the ring, for note()
+  to_.store(own(), std::memory_order_release);  // the ring, for note()
 }
 
 // It stays there: the owner may be about to note something.
@@ -49,7 +46,7 @@ void trace_log::note(const trace_event& e) noexcept {
 
 std::uint64_t trace_log::noted() const noexcept {
   // A read-modify-write: what was read before it is not read later.
-  return ring_ != nullptr ? ring_->count.fetch_add(0, std::memory_order_acq_rel) : 0;
+  return own() != nullptr ? own()->count.fetch_add(0, std::memory_order_acq_rel) : 0;
 }
 
 std::uint64_t trace_log::first_whole(std::uint64_t newest) const noexcept {
@@ -57,7 +54,7 @@ std::uint64_t trace_log::first_whole(std::uint64_t newest) const noexcept {
 }
 
 trace_event trace_log::at(std::uint64_t index) const noexcept {
-  const ring::words& w = ring_->events[index % most_events];
+  const ring::words& w = own()->events[index % most_events];
   return {w.since_ns.load(std::memory_order_relaxed), w.until_ns.load(std::memory_order_relaxed),
           w.name.load(std::memory_order_relaxed), w.number.load(std::memory_order_relaxed)};
 }

@@ -8,6 +8,7 @@
 #include <filch/platform/memory.hpp>
 
 #include "platform/clock.hpp"
+#include "platform/mapping.hpp"
 
 namespace filch::platform {
 
@@ -22,14 +23,13 @@ struct trace_event {
   std::int64_t number;
 };
 
-/// The newest events of one worker, at most `most_events`: 2 MiB. The owner notes; any thread starts, stops and reads. Off, it
-/// costs a load and a comparison.
+/// The newest events of one worker, at most `most_events`: 2 MiB, of which only pages that were noted in exist. The owner
+/// notes; any thread starts, stops and reads. Off, it costs a load and a comparison.
 class trace_log {
  public:
   static constexpr std::size_t most_events = std::size_t{1} << 16;
 
-  trace_log();
-  ~trace_log();
+  trace_log() = default;
   trace_log(const trace_log&) = delete;
   trace_log& operator=(const trace_log&) = delete;
 
@@ -58,18 +58,22 @@ class trace_log {
 
   [[nodiscard]] bool is_on() const noexcept { return to_.load(std::memory_order_relaxed) != nullptr; }
   void note(const trace_event& e) noexcept;
+  /// Any; null: it was never started.
+  [[nodiscard]] ring* own() const noexcept {
+    return memory_ != nullptr ? static_cast<ring*>(memory_->data()) : nullptr;
+  }
   [[nodiscard]] std::uint64_t first_whole(std::uint64_t newest) const noexcept;
   [[nodiscard]] std::uint64_t noted() const noexcept;
   [[nodiscard]] trace_event at(std::uint64_t index) const noexcept;
 
-  atomic<ring*> to_{nullptr};  ///< null: nothing is recorded
-  std::unique_ptr<ring> ring_;
-  std::uint64_t first_ = 0;  ///< what was noted before it was started last
+  atomic<ring*> to_{nullptr};        ///< null: nothing is recorded
+  std::unique_ptr<mapping> memory_;  ///< of the ring, from the first start on
+  std::uint64_t first_ = 0;          ///< what was noted before it was started last
 };
 
 template <class Each>
 void trace_log::read(const Each& each) const {
-  if (ring_ == nullptr) return;
+  if (memory_ == nullptr) return;
   const std::uint64_t end = noted();
   for (std::uint64_t i = first_whole(end); i < end; ++i) {
     const trace_event e = at(i);
