@@ -18,8 +18,9 @@ namespace filch {
 ///
 /// In the file are, for each worker: tasks that it has taken from others, with the number of the worker from which (forks that
 /// nobody takes are function calls, and not recorded); what named() names; `run()`; searching (idle), waiting and sleeping;
-/// and when it has offered something. Of each worker the newest 65,536 events are kept, 2 MiB. An event costs two looks at the
-/// clock, about 50 ns; a scheduler that is not recorded pays for none.
+/// and when it has offered something. Of each worker the newest 65,536 events are kept, 2 MiB. FILCH_TRACE keeps the newest of
+/// those schedulers that have ended: as many as have 524,288 events together (20 MiB), and always the last one. An event costs
+/// two looks at the clock, about 50 ns; a scheduler that is not recorded pays for none.
 ///
 /// Thread safety: one thread at a time. Tasks may run when it begins and ends; what is in progress then is left out.
 class FILCH_API trace {

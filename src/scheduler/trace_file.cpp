@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -187,11 +189,36 @@ void write_trace(const std::string& path, const std::vector<recorded_team>& all)
 
 namespace {
 
+/// What was recorded of schedulers that have ended: the newest ones, as many as have together no more events than the rings
+/// of eight workers; or the last one. The others are left out, as the oldest events of a ring are.
+class ended_teams {
+ public:
+  /// Throws std::bad_alloc.
+  void add(recorded_team one) {
+    one.events.shrink_to_fit();
+    all_.push_back(std::move(one));
+    size_ += size_of(all_.back());
+    for (; size_ > most && all_.size() > 1; all_.pop_front()) size_ -= size_of(all_.front());
+  }
+  [[nodiscard]] std::vector<recorded_team> take() {
+    return {std::move_iterator(all_.begin()), std::move_iterator(all_.end())};
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t{8} * 65'536;
+
+  /// A team takes about as much as an event.
+  static std::size_t size_of(const recorded_team& one) noexcept { return one.events.size() + 1; }
+
+  std::deque<recorded_team> all_;
+  std::size_t size_ = 0;
+};
+
 /// Never destroyed: schedulers may end after it would be.
 struct process_recording {
   platform::mutex mutex;
   std::string path;
-  std::vector<recorded_team> ended;
+  ended_teams ended;
   std::vector<scheduler_core*> running;
 };
 
@@ -205,7 +232,7 @@ void write_recording() noexcept {
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
   try {
-    std::vector<recorded_team> teams = all.ended;
+    std::vector<recorded_team> teams = all.ended.take();
     for (const scheduler_core* const each : all.running) teams.push_back(each->recorded());
     write_trace(all.path, teams);
   } catch (const std::exception& error) {
@@ -233,7 +260,7 @@ process_trace::~process_trace() {
   const std::lock_guard lock(all.mutex);
   std::erase(all.running, &of_);
   try {
-    all.ended.push_back(of_.recorded());
+    all.ended.add(of_.recorded());
   } catch (const std::exception& error) {
     static_cast<void>(std::fprintf(stderr, "filch: part of the trace is lost: %s\n", error.what()));
   }

@@ -328,6 +328,19 @@ void traced(char** /*argv*/) {
   }
 }
 
+/// FILCH_TRACE is set, and each of twelve schedulers notes as much as there is room for.
+void traced_in_turn(char** /*argv*/) {
+  constexpr int schedulers = 12;
+  for (int i = 0; i < schedulers; ++i) {
+    filch::scheduler pool({.workers = 1});
+    pool.run([&] {
+      for (int each = 0; each < 70'000; ++each) filch::named("short", [] {})();
+      // Of the first one and of the last.
+      if (i == 0 || i == schedulers - 1) filch::named("a \"named\" task", [] {})();
+    });
+  }
+}
+
 /// A trace for a while, twice, of more than there is room for; FILCH_TEST_TRACE names the file.
 void traced_for_a_while(char** /*argv*/) {
   const char* const file = std::getenv("FILCH_TEST_TRACE");
@@ -406,6 +419,7 @@ int main(int argc, char** argv) {
       {"many_workers", many_workers},
       {"small_stack", small_stack},
       {"traced", traced},
+      {"traced_in_turn", traced_in_turn},
       {"traced_for_a_while", traced_for_a_while}};
   const auto found = argc == 2 || argc == 3 ? scenarios.find(argv[1]) : scenarios.end();
   if (found == scenarios.end()) {

@@ -69,6 +69,12 @@ def main() -> None:
         for name in ("run", "task from", "idle", "asleep", "offer", 'a "named" task'):
             expect(counts[name] > 0, f"'{name}' is in the trace")
         file.unlink()
+        done = run(program, "traced_in_turn", FILCH_TRACE=str(file))
+        expect(done.returncode == 0, f"the program with many schedulers ends well: {done.stderr}")
+        counts = check(file, teams=8)
+        expect(sum(counts.values()) <= 8 * MOST_EVENTS, "of schedulers that have ended the newest are kept")
+        expect(counts['a "named" task'] == 1, "the last one, but not the first")
+        file.unlink()
         done = run(program, "traced_for_a_while", FILCH_TEST_TRACE=str(file))
         expect(done.returncode == 0, f"the program that traces itself ends well: {done.stderr}")
         counts = check(file, teams=1)
