@@ -82,7 +82,7 @@ struct named_callable {
 }  // namespace detail
 
 /// A callable that does what f does, and is called that in traces and profiles: `group.run(filch::named("read", [&] { ... }))`.
-/// @param name  a literal: traces keep its address. 1 ns for each call when nothing is recorded.
+/// @param name  a literal in UTF-8: traces keep its address. 1 ns for each call when nothing is recorded.
 template <std::size_t N, class F>
 [[nodiscard]] auto named(const char (&name)[N], F&& f) {
   return detail::named_callable<std::decay_t<F>>{name, std::forward<F>(f)};

@@ -1,5 +1,7 @@
 #include "scheduler/trace_file.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -99,6 +101,34 @@ void reject_other_file(const std::string& path, const std::string& where) {
   }
 }
 
+/// The bytes that characters of UTF-8 begin with (the Unicode Standard, table 3-7); further ones are 80 to bf.
+struct character_kind {
+  unsigned char least, most;
+  unsigned char least_second, most_second;
+  std::size_t size;
+};
+constexpr std::array character_kinds{
+    character_kind{0x00, 0x7f, 0x00, 0xff, 1}, character_kind{0xc2, 0xdf, 0x80, 0xbf, 2},
+    character_kind{0xe0, 0xe0, 0xa0, 0xbf, 3}, character_kind{0xe1, 0xec, 0x80, 0xbf, 3},
+    character_kind{0xed, 0xed, 0x80, 0x9f, 3}, character_kind{0xee, 0xef, 0x80, 0xbf, 3},
+    character_kind{0xf0, 0xf0, 0x90, 0xbf, 4}, character_kind{0xf1, 0xf3, 0x80, 0xbf, 4},
+    character_kind{0xf4, 0xf4, 0x80, 0x8f, 4}};
+
+/// In bytes; 0: the text begins with something else than UTF-8.
+std::size_t size_of_first_character(std::string_view text) noexcept {
+  const auto is_in = [&](std::size_t i, unsigned char least, unsigned char most) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    return least <= byte && byte <= most;
+  };
+  for (const character_kind& kind : character_kinds) {
+    if (!is_in(0, kind.least, kind.most)) continue;
+    bool is_whole = kind.size <= text.size() && (kind.size == 1 || is_in(1, kind.least_second, kind.most_second));
+    for (std::size_t i = 2; is_whole && i < kind.size; ++i) is_whole = is_in(i, 0x80, 0xbf);
+    return is_whole ? kind.size : 0;
+  }
+  return 0;
+}
+
 std::string reason() { return std::strerror(errno); }
 
 constinit platform::atomic<bool> is_child{false};
@@ -140,15 +170,19 @@ void write_at_exit(void (*write)()) {
 
 std::string json_string(std::string_view text) {
   std::string all = "\"";
-  for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte == '"' || byte == '\\') {
-      all += {'\\', each};
-    } else if (byte < ' ') {
+  while (!text.empty()) {
+    const std::size_t size = size_of_first_character(text);
+    const char first = text.front();
+    if (size == 0) {
+      all += "\xef\xbf\xbd";  // U+FFFD, as the tools have it
+    } else if (first == '"' || first == '\\') {
+      all += {'\\', first};
+    } else if (size == 1 && first < ' ') {
       all += ' ';
     } else {
-      all += each;
+      all += text.substr(0, size);
     }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
   }
   return all + '"';
 }

@@ -38,7 +38,7 @@ std::string name_of_file(std::string path);
 void keep_files_from_children();
 /// `write` is called when this process exits, and not when its children do.
 void write_at_exit(void (*write)());
-/// As a text of JSON.
+/// As a text of JSON. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 /// The path as it is called from every folder: the program may go to another one before it writes the file. Throws
 /// std::invalid_argument, with `where` the path was said, when the file cannot be written.

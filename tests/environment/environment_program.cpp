@@ -341,6 +341,17 @@ void traced_in_turn(char** /*argv*/) {
   }
 }
 
+/// FILCH_TRACE is set. Names are UTF-8, or not: Latin-1, half of a surrogate pair, a character cut off, one that is too long.
+void traced_names(char** /*argv*/) {
+  filch::scheduler pool({.workers = 1});
+  pool.run([] {
+    filch::named("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", [] {})();
+    filch::named("caf\xe9", [] {})();
+    filch::named("\xed\xa0\x80|\xf4\x90\x80\x80|\xc1\xbf", [] {})();
+    filch::named("\xe2\x82", [] {})();
+  });
+}
+
 /// A trace for a while, twice, of more than there is room for; FILCH_TEST_TRACE names the file.
 void traced_for_a_while(char** /*argv*/) {
   const char* const file = std::getenv("FILCH_TEST_TRACE");
@@ -420,6 +431,7 @@ int main(int argc, char** argv) {
       {"small_stack", small_stack},
       {"traced", traced},
       {"traced_in_turn", traced_in_turn},
+      {"traced_names", traced_names},
       {"traced_for_a_while", traced_for_a_while}};
   const auto found = argc == 2 || argc == 3 ? scenarios.find(argv[1]) : scenarios.end();
   if (found == scenarios.end()) {

@@ -75,6 +75,12 @@ def main() -> None:
         expect(sum(counts.values()) <= 8 * MOST_EVENTS, "of schedulers that have ended the newest are kept")
         expect(counts['a "named" task'] == 1, "the last one, but not the first")
         file.unlink()
+        done = run(program, "traced_names", FILCH_TRACE=str(file))
+        expect(done.returncode == 0, f"the program with other names ends well: {done.stderr}")
+        names = {event["name"] for event in json.loads(file.read_text(encoding="utf-8"))["traceEvents"]}
+        for name in ("caf\u00e9 \u20ac \U0001f600", "caf\ufffd", "\ufffd\ufffd\ufffd|\ufffd\ufffd\ufffd\ufffd|\ufffd\ufffd", "\ufffd\ufffd"):
+            expect(name in names, f"{name!a} is one of {names!a}")
+        file.unlink()
         done = run(program, "traced_for_a_while", FILCH_TEST_TRACE=str(file))
         expect(done.returncode == 0, f"the program that traces itself ends well: {done.stderr}")
         counts = check(file, teams=1)

@@ -250,6 +250,11 @@ const std::map<std::string, std::function<void()>> programs{
        const long sum = filch::parallel_reduce(0L, 1'000'000L, 0L, [](long i) { return i; }, std::plus<>());
        if (sum != 499'999'500'000L) std::abort();
      }},
+    {"names",
+     [] {
+       filch::named("caf\xc3\xa9", [] { work(200'000); })();
+       filch::named("caf\xe9", [] { work(200'000); })();
+     }},
     {"throws",
      [] {
        try {

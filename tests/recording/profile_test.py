@@ -26,7 +26,7 @@ def profile(program: list, name: str) -> dict:
         finished = subprocess.run([*program, name], env={**os.environ, "FILCH_PROFILE": str(page)}, capture_output=True, text=True, check=False)
         # A sanitizer may have something to say of a child that exits beside its parent's threads.
         expect(finished.returncode == 0 and "filch:" not in finished.stderr, f"{name} runs: {finished}")
-        text = page.read_text()
+        text = page.read_text(encoding="utf-8")
     begin = text.index('type="application/json">') + len('type="application/json">')
     found = json.loads(text[begin : text.index("</script>", begin)])
     open_tokens, time, i = [], 0, 0
@@ -171,6 +171,8 @@ def main() -> None:
     [reduction] = profile(program, "reduce")["loops"]
     expect(not reduction["name"].startswith("const"), f"a function is named without the const of a lambda in it: {reduction}")
     profile(program, "throws")
+    names = {part["name"] for part in profile(program, "names")["named"]}
+    expect(names == {"caf\u00e9", "caf\ufffd"}, f"names are UTF-8, and what is not is replaced: {names!a}")
     expect(profile(program, "forks")["tasks"] == 1, "a child that exits leaves its parent's profile alone")
     expect(profile(program, "submitted")["work_ns"] > 0, "submitted tasks are part of who submits")
 

@@ -339,7 +339,8 @@ int run_profile(const CLI::App& app) {
     unpredicted = error.what();  // the rest of the page is worth having
   }
   progress.clear();
-  page_file.write(page.before + "\n" + page.figures.dump(1) + "\n" + page.after);
+  page_file.write(page.before + "\n" + page.figures.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n" +
+                  page.after);
 
   const double work_ns = page.figures.at("work_ns");
   const double span_ns = page.figures.at("span_ns");
