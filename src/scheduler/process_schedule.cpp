@@ -71,11 +71,11 @@ void write_schedule() noexcept {
 }
 
 void read_schedule(whole_schedule& into, const std::string& path) {
-  const auto reject = [&](const char* why, const char* remedy = "name a file that FILCH_RECORD wrote") {
+  const auto reject = [&](const std::string& why, const char* remedy = "name a file that FILCH_RECORD wrote") {
     throw std::invalid_argument("filch: FILCH_REPLAY '" + path + "' " + why + "; " + remedy);
   };
   std::ifstream in(path);
-  if (!in) reject("cannot be read");
+  if (!in) reject(std::string("cannot be read: ") + std::strerror(errno));
   std::string word;
   if (!(in >> word) || word != first_word) reject("is no schedule");
   int scheduler = 0;

@@ -68,7 +68,7 @@ def main() -> None:
             expect(refused.returncode != 0 and expected in refused.stderr, f"'{expected}' is said: {refused.stderr}")
 
         check_refused("3 workers, where the schedule of FILCH_REPLAY has 4; replay with as many", "3", FILCH_REPLAY=schedule)
-        check_refused("FILCH_REPLAY '/nowhere/at/all' cannot be read; name a file", FILCH_REPLAY="/nowhere/at/all")
+        check_refused("FILCH_REPLAY '/nowhere/at/all' cannot be read: No such file or directory; name a file", FILCH_REPLAY="/nowhere/at/all")
         check_refused(f"FILCH_REPLAY '{program[-1]}' is no schedule; name a file", FILCH_REPLAY=program[-1])
         check_refused("FILCH_RECORD '/nowhere/at/all' cannot be written", FILCH_RECORD="/nowhere/at/all")
         check_refused("are both set", FILCH_RECORD=schedule, FILCH_REPLAY=schedule)
