@@ -137,13 +137,32 @@ constexpr int no_place = -1;
 // Relaxed: set before the place has a scheduler.
 constinit platform::atomic<int> place_of_process{no_place};
 
+/// Where the program was when the library was loaded; null: no variable named a file then, or it cannot be told. Never
+/// destroyed: static objects may make schedulers after it would be, and before the line below.
+const std::filesystem::path* first_folder() noexcept {
+  static const std::filesystem::path* const folder = []() -> const std::filesystem::path* {
+    constexpr std::array variables{"FILCH_PROFILE", "FILCH_TRACE", "FILCH_RECORD", "FILCH_REPLAY"};
+    const auto names_file = [](const char* variable) { return recording_path(variable) != nullptr; };
+    if (std::ranges::none_of(variables, names_file)) return nullptr;
+    try {
+      return new std::filesystem::path(std::filesystem::current_path());
+    } catch (const std::exception&) {
+      return nullptr;  // then names are relative to wherever the program is
+    }
+  }();
+  return folder;
+}
+[[maybe_unused]] const std::filesystem::path* const folder_at_load = first_folder();
+
 }  // namespace
 
 void name_files_of_place(int number) noexcept {
   place_of_process.store(number, std::memory_order_relaxed);  // see above
 }
 
-std::string name_of_file(std::string path) {
+std::string name_of_file(const std::string& named) {
+  const std::filesystem::path* const folder = first_folder();
+  std::string path = folder != nullptr ? (*folder / named).string() : named;
   const int place = place_of_process.load(std::memory_order_relaxed);  // see above
   if (place == no_place) return path;
   const std::size_t last = path.find_last_of("./");

@@ -32,8 +32,9 @@ struct recorded_team {
 const char* recording_path(const char* variable) noexcept;
 /// This process is one of several places, with that number, and has files of its own.
 FILCH_API void name_files_of_place(int number) noexcept;
-/// The name of this process's file: at place 2 trace.2.json for trace.json; where there is one place, as it is.
-std::string name_of_file(std::string path);
+/// The name of this process's file: at place 2 trace.2.json for trace.json; where there is one place, as it is. In the folder
+/// that the program was in when it began: it may go to another one before it uses filch.
+std::string name_of_file(const std::string& named);
 /// From now on the files are those of this process: for children no variable names one.
 void keep_files_from_children();
 /// `write` is called when this process exits, and not when its children do.

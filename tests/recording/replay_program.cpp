@@ -3,6 +3,7 @@
 //     filch_replay_program [WORKERS]
 //     filch_replay_program WORKERS locked     how a loop runs while a worker holds a lock across a join
 //     filch_replay_program WORKERS leaves     goes to another folder before it ends
+//     filch_replay_program WORKERS leaves_at_once    before it uses filch
 //     filch_replay_program WORKERS forks      also how a child has ended, which has a scheduler with one worker
 //     filch_replay_program WORKERS exits      inside of a second call of run; "exits_at_once": of the first
 #include <atomic>
@@ -144,6 +145,7 @@ int main(int argc, char** argv) {
   if (argc > 2 && std::string_view(argv[2]).starts_with("exits")) {
     return run_exiting(std::stoi(argv[1]), std::string_view(argv[2]) == "exits_at_once");
   }
+  if (argc > 2 && std::string_view(argv[2]) == "leaves_at_once" && chdir("/") != 0) return 1;
   // More threads than processors: who takes what is another matter each time.
   filch::scheduler pool({.workers = argc > 1 ? std::stoi(argv[1]) : 0});
   for (int i = 0; i < 3; ++i) pool.run([] { program().run(); });

@@ -57,11 +57,13 @@ def main() -> None:
             expect(exits.returncode == 0 and "lacks what had not ended when the program exited (calls of run: 1)" in exits.stderr,
                    f"what is not in a schedule is said: {exits.stderr}")
 
-        for variable in ("FILCH_RECORD", "FILCH_TRACE", "FILCH_PROFILE"):
-            left = subprocess.run([*program, "2", "leaves"], cwd=folder, env={**os.environ, variable: variable},
-                                  capture_output=True, text=True, check=False)
-            expect((left.returncode, left.stderr) == (0, ""), f"it goes to another folder: {left.stderr}")
-            expect((Path(folder) / variable).stat().st_size > 0, f"{variable} is a file of the folder it was named in")
+        for how in ("leaves", "leaves_at_once"):
+            for variable in ("FILCH_RECORD", "FILCH_TRACE", "FILCH_PROFILE", "FILCH_REPLAY"):
+                file = f"{how}.{variable.replace('REPLAY', 'RECORD')}"
+                left = subprocess.run([*program, "2", how], cwd=folder, env={**os.environ, variable: file},
+                                      capture_output=True, text=True, check=False)
+                expect((left.returncode, left.stderr) == (0, ""), f"it goes to another folder: {left.stderr}")
+                expect((Path(folder) / file).stat().st_size > 0, f"{variable} is a file of the folder it was named in")
 
         def check_refused(expected: str, *arguments: str, **variables: str) -> None:
             refused = run(*program, *arguments, **variables)
