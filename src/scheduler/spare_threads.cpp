@@ -30,8 +30,7 @@ void spare_thread::begin(group_rest* only) noexcept {
   parker_.unpark();
 }
 
-bool spare_thread::begin_again(const worker* blocked, const group_rest* only) noexcept {
-  if (only_ != only) return false;
+bool spare_thread::begin_again(const worker* blocked) noexcept {
   // It may be what is blocked now, and cannot take its own place. relaxed: then the caller has written it.
   if (blocked != nullptr && serving_.load(std::memory_order_relaxed) == blocked) return false;
   // [SP5] relaxed: it looks once more under the lock.
@@ -109,8 +108,7 @@ spare_thread& spare_threads::begin_any(worker* blocked, group_rest* only) {
   // Else each region of a worker that often blocks for a short time would begin a further thread that computes. But those
   // may all wait for this worker.
   if (blocked != nullptr && !nobody_is_available(*blocked)) {
-    const auto at_work =
-        std::find_if(first, all_.end(), [&](const auto& each) { return each->begin_again(blocked, only); });
+    const auto at_work = std::find_if(first, all_.end(), [&](const auto& each) { return each->begin_again(blocked); });
     if (at_work != all_.end()) return **at_work;
   }
   const auto free = std::find_if(first, all_.end(), [](const auto& each) { return each->is_free_; });
@@ -158,7 +156,7 @@ stand_in* spare_threads::begin(worker& blocked) noexcept {
   if (blocked.common.is_place) return nullptr;
   try {
     const std::lock_guard lock(mutex_);
-    return &begin_any(&blocked, served_by(blocked));
+    return &begin_any(&blocked, nullptr);
   } catch (const std::exception&) {
     return nullptr;
   }
@@ -167,13 +165,6 @@ stand_in* spare_threads::begin(worker& blocked) noexcept {
 void spare_threads::keep_one(group_rest& only) {
   const std::lock_guard lock(mutex_);
   kept_ = &begin_any(nullptr, &only);
-}
-
-group_rest* spare_threads::served_by(const worker& w) const noexcept {
-  // relaxed: who is blocked is the thread that has written it.
-  const auto its = std::find_if(all_.begin(), all_.end(),
-                                [&](const auto& each) { return each->serving_.load(std::memory_order_relaxed) == &w; });
-  return its != all_.end() ? (*its)->only_ : nullptr;
 }
 
 spare_thread* spare_threads::take_last_time() noexcept {

@@ -1,7 +1,7 @@
 // Threads that take the places of workers that are blocked: see filch/blocking.hpp.
 //
 // A spare thread is a guest, so that it has a number, and does what idle workers do for as long as the region lasts. That of a
-// scheduler of one worker, for submitted tasks, runs nothing else; nor do those in its place.
+// scheduler of one worker, for submitted tasks, runs nothing else, until it is blocked: what is in its place runs anything.
 //
 // Thread safety: any thread may call anything.
 #pragma once
@@ -32,8 +32,8 @@ class spare_thread final : public stand_in {
   /// It is wanted, for tasks of that group only; null: for all there is.
   void begin(group_rest* only) noexcept;
   /// Under the lock of all. It is spare, but in the middle of something: it goes on, in that worker's place. False: it is
-  /// not, or is that worker, or not for these tasks.
-  [[nodiscard]] bool begin_again(const worker* blocked, const group_rest* only) noexcept;
+  /// not, or is that worker.
+  [[nodiscard]] bool begin_again(const worker* blocked) noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept override;
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
@@ -73,8 +73,6 @@ class spare_threads final : public stand_ins {
   /// Throws std::bad_alloc.
   void hand_over(kept_tasks& own);
   spare_thread& begin_any(worker* blocked, group_rest* only);
-  /// What that worker serves, if it is a spare thread's.
-  [[nodiscard]] group_rest* served_by(const worker& w) const noexcept;
   spare_thread* take_last_time() noexcept;
   /// False: it was begun again meanwhile.
   [[nodiscard]] bool give_back(spare_thread& t) noexcept;

@@ -804,7 +804,7 @@ std::thread::id thread_of_serial_loop() {
   return is_serial ? by : std::thread::id();
 }
 
-// The thread that submitted tasks need runs nothing else, nor does the one in its place while it is blocked.
+// The thread that submitted tasks need runs nothing else; nor does who waits for one help with it.
 TEST(one_worker, constructs_stay_serial_beside_submitted_tasks) {
   scheduler pool({.workers = 1});
   const auto expect_serial = [&] {
@@ -824,16 +824,6 @@ TEST(one_worker, constructs_stay_serial_beside_submitted_tasks) {
   };
   pool.submit([] {}).wait();
   expect_serial();
-  std::binary_semaphore begun(0);
-  std::binary_semaphore end(0);
-  const future<> blocked = pool.submit([&] {
-    const blocking here;
-    begun.release();
-    end.acquire();
-  });
-  begun.acquire();
-  expect_serial();
-  // One that is begun by the thread in place of the blocked one, and waited for.
   std::binary_semaphore is_there(0);
   future<std::thread::id> by = pool.submit([&] {
     is_there.release();
@@ -843,8 +833,6 @@ TEST(one_worker, constructs_stay_serial_beside_submitted_tasks) {
   const std::thread::id who = by.get();
   EXPECT_NE(who, std::thread::id());
   EXPECT_NE(who, std::this_thread::get_id());
-  end.release();
-  blocked.wait();
 }
 
 TEST(this_worker, has_a_bound_and_a_scheduler) {
