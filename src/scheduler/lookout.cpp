@@ -13,10 +13,11 @@ namespace {
 /// Between two looks: many times what a wake-up takes. Longer and longer while workers wait for something else than processors.
 constexpr std::int64_t shortest_ns = 1'000'000;
 constexpr std::int64_t longest_ns = 16 * shortest_ns;
-/// In succession: one may have come too early.
-constexpr int most_in_vain = 2;
-/// Of those that come each time while nobody searches; halved while somebody does, as who comes does.
-constexpr std::uint32_t growth = 4;
+/// Looks in succession. A worker that was woken for a loop may be on the processor of its waker for some milliseconds, beside one that
+/// is free.
+constexpr int most_in_vain = 4;
+/// Looks in succession after which those who come are few again.
+constexpr int calm = 8;
 
 /// Some may go to other programs, or are counted late.
 bool are_in_use(std::uint32_t processors, std::int64_t used_ns, std::int64_t elapsed_ns) {
@@ -41,13 +42,15 @@ void lookout::run() noexcept {
   crowd& held_back = idle_.held_back();
   std::int64_t period_ns = shortest_ns;
   int looks_in_vain = 0;
+  int calm_looks = 0;
   std::uint32_t come = 1;
   while (!stopping_.load(std::memory_order_relaxed)) {  // [CW2]
     if (!held_back.is_noted() && !held_back.is_open()) {
       held_back.rest();
-      look();
+      // Not if it was short: who was woken has found something, and there is more.
+      if (look().elapsed_ns > calm * shortest_ns) come = 1;
       looks_in_vain = 0;
-      come = 1;
+      calm_looks = 0;
       continue;
     }
     held_back.rest_until(at_ns_ + period_ns);
@@ -57,9 +60,10 @@ void lookout::run() noexcept {
     // Those that search find what there is. Those that do not may be busy for long, or wait for what nobody else comes for.
     if (is_full && (since.have_searched || !held_back.is_noted())) {
       looks_in_vain = 0;
-      come = std::max(1U, come / 2);
+      if (++calm_looks == calm) come = 1;
     } else {
       ++looks_in_vain;
+      calm_looks = 0;
     }
     const bool is_time = looks_in_vain >= most_in_vain;
     // Where processors are free, those that are awake wait for something else, and nobody is held up by one more.
@@ -70,7 +74,7 @@ void lookout::run() noexcept {
     if (!is_time || !held_back.is_noted()) continue;
     held_back.forget();
     idle_.wake_more(is_full ? come : sleepers::most_woken);
-    if (is_full) come = std::min(growth * come, everybody_.size());
+    if (is_full) come = std::min(2 * come, everybody_.size());
   }
 }
 
