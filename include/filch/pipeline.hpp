@@ -72,7 +72,7 @@ template <class F, class In>
   requires takes_item<F, In>
 decltype(auto) call_stage(F& f, In&& in) {
   if constexpr (std::invocable<F&, In>) {
-    return std::invoke(f, std::move(in));
+    return std::invoke(f, std::forward<In>(in));
   } else {
     return std::invoke(f);
   }
