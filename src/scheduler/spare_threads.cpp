@@ -22,7 +22,7 @@ spare_thread::spare_thread(scheduler_core& home)
     : home_(home), thread_(platform::worker_stack_bytes(), [this] { run(); }, platform::no_processor, "filch-spare") {}
 
 void spare_thread::begin(group_rest* only) noexcept {
-  only_ = only;
+  only_.store(only);
   comes_ = true;
   released_.store(false, std::memory_order_relaxed);  // nobody serves: published by the next line
   // [SP1] release: the lines before, for the thread.
@@ -40,11 +40,12 @@ bool spare_thread::begin_again(const worker* blocked) noexcept {
 }
 
 void spare_thread::end() noexcept {
+  const group_rest* const only = only_.load();  // not later: somebody else may begin it then
   // [SP2] seq_cst: before the look for who serves; pairs with [SP3]: it sees this before it sleeps, or is seen here.
   released_.store(true, std::memory_order_seq_cst);
   if (worker* const w = serving_.load(std::memory_order_seq_cst)) {
     home_.wake_server(*w);
-    if (only_ != nullptr) w->parker.unpark();
+    if (only != nullptr) w->parker.unpark();
   } else {
     parker_.unpark();
   }
@@ -87,8 +88,8 @@ void spare_thread::serve() noexcept {
       has_come();
       // [SP3] before the look whether it is released.
       serving_.store(&w, std::memory_order_seq_cst);
-      if (only_ != nullptr) {
-        home_.injected().serve(w, *only_, released_);
+      if (group_rest* const only = only_.load()) {
+        home_.injected().serve(w, *only, released_);
       } else {
         home_.serve(w, released_);
       }

@@ -52,8 +52,9 @@ class spare_thread final : public stand_in {
   platform::atomic<bool> released_{false};
   platform::atomic<bool> stopping_{false};
   platform::atomic<worker*> serving_{nullptr};
-  bool is_free_ = true;         ///< under the lock of all
-  group_rest* only_ = nullptr;  ///< what it serves; null: all there is
+  bool is_free_ = true;  ///< under the lock of all
+  /// What it serves; null: all there is. Who begins it writes that, which has been released then.
+  platform::shared<group_rest*> only_{nullptr};
   platform::parker parker_;
   platform::thread thread_;  // at the end: it uses the others
 };
