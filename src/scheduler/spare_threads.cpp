@@ -40,15 +40,19 @@ bool spare_thread::begin_again(const worker* blocked) noexcept {
 }
 
 void spare_thread::end() noexcept {
-  const group_rest* const only = only_.load();  // not later: somebody else may begin it then
   // [SP2] seq_cst: before the look for who serves; pairs with [SP3]: it sees this before it sleeps, or is seen here.
   released_.store(true, std::memory_order_seq_cst);
   if (worker* const w = serving_.load(std::memory_order_seq_cst)) {
     home_.wake_server(*w);
-    if (only != nullptr) w->parker.unpark();
   } else {
     parker_.unpark();
   }
+}
+
+// It is no idle worker, which wake_server() would wake.
+void spare_thread::end_service() noexcept {
+  end();
+  if (worker* const w = serving_.load(std::memory_order_seq_cst)) w->parker.unpark();  // [SP2]
 }
 
 void spare_thread::stop() noexcept {
@@ -170,7 +174,7 @@ void spare_threads::keep_one(group_rest& only) {
 
 spare_thread* spare_threads::take_last_time() noexcept {
   const std::lock_guard lock(mutex_);
-  if (kept_ != nullptr) std::exchange(kept_, nullptr)->end();
+  if (kept_ != nullptr) std::exchange(kept_, nullptr)->end_service();
   return stopped_ == all_.size() ? nullptr : all_[stopped_++].get();
 }
 

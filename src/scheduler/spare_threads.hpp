@@ -36,6 +36,8 @@ class spare_thread final : public stand_in {
   [[nodiscard]] bool begin_again(const worker* blocked) noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept override;
+  /// The same of one that serves a group only.
+  void end_service() noexcept;
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
 
@@ -52,9 +54,8 @@ class spare_thread final : public stand_in {
   platform::atomic<bool> released_{false};
   platform::atomic<bool> stopping_{false};
   platform::atomic<worker*> serving_{nullptr};
-  bool is_free_ = true;  ///< under the lock of all
-  /// What it serves; null: all there is. Who begins it writes that, which has been released then.
-  platform::shared<group_rest*> only_{nullptr};
+  bool is_free_ = true;                          ///< under the lock of all
+  platform::shared<group_rest*> only_{nullptr};  ///< what it serves, set before it is wanted; null: all there is
   platform::parker parker_;
   platform::thread thread_;  // at the end: it uses the others
 };
