@@ -39,20 +39,15 @@ bool spare_thread::begin_again(const worker* blocked) noexcept {
   return true;
 }
 
-void spare_thread::end() noexcept {
+void spare_thread::release(bool from_service) noexcept {
   // [SP2] seq_cst: before the look for who serves; pairs with [SP3]: it sees this before it sleeps, or is seen here.
   released_.store(true, std::memory_order_seq_cst);
-  if (worker* const w = serving_.load(std::memory_order_seq_cst)) {
+  worker* const w = serving_.load(std::memory_order_seq_cst);
+  if (w != nullptr && !from_service) {
     home_.wake_server(*w);
   } else {
-    parker_.unpark();
+    (w != nullptr ? w->parker : parker_).unpark();  // who serves a group is no idle worker
   }
-}
-
-// It is no idle worker, which wake_server() would wake.
-void spare_thread::end_service() noexcept {
-  end();
-  if (worker* const w = serving_.load(std::memory_order_seq_cst)) w->parker.unpark();  // [SP2]
 }
 
 void spare_thread::stop() noexcept {

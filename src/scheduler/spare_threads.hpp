@@ -35,9 +35,9 @@ class spare_thread final : public stand_in {
   /// not, or is that worker.
   [[nodiscard]] bool begin_again(const worker* blocked) noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
-  void end() noexcept override;
+  void end() noexcept override { release(false); }
   /// The same of one that serves a group only.
-  void end_service() noexcept;
+  void end_service() noexcept { release(true); }
   /// It is not begun again. Returns when it has ended, which it does when it is spare.
   void stop() noexcept;
 
@@ -47,6 +47,7 @@ class spare_thread final : public stand_in {
   void run() noexcept;
   void has_come() noexcept;
   void serve() noexcept;
+  void release(bool from_service) noexcept;
 
   scheduler_core& home_;
   bool comes_ = false;  ///< set before it is wanted: it has begun, and is no worker yet
