@@ -126,9 +126,15 @@ class injector::group_service : public waiting_worker {
 
   bool over() const noexcept { return until_.load(std::memory_order_relaxed); }  // as idle_wait's
   bool help() noexcept {
-    if (tasks_.run_queued(w_, group_, false)) return true;
-    w_.counted.idle.begin();
-    return false;
+    bool ran = false;
+    while (detached_task* const t = take()) {
+      w_.occupied();
+      tasks_.run(w_, *t);
+      ran = true;
+    }
+    tasks_.flush(w_);
+    if (!ran) w_.counted.idle.begin();
+    return ran;
   }
   static bool interrupt() noexcept { return false; }
   bool sleep() noexcept {
@@ -142,6 +148,14 @@ class injector::group_service : public waiting_worker {
   }
 
  private:
+  /// What it takes from the queues of others is counted, as what idle workers take.
+  detached_task* take() noexcept {
+    if (detached_task* const own = tasks_.take_own(w_, &group_)) return own;
+    detached_task* const t = tasks_.take_of(w_, group_, false);
+    if (t != nullptr) w_.count(&counters::steals);
+    return t;
+  }
+
   injector& tasks_;
   group_rest& group_;
   const platform::atomic<bool>& until_;
