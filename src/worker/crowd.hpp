@@ -34,6 +34,7 @@ class crowd {
 
   // For the lookout.
 
+  // relaxed: a hint; rest() looks once more.
   [[nodiscard]] bool is_noted() const noexcept { return noted_.load(std::memory_order_relaxed); }
   void open(bool is_open) noexcept { is_open_.store(is_open, std::memory_order_relaxed); }
   /// Before it wakes somebody, who looks at all that was noted until then.

@@ -127,6 +127,7 @@ void sleepers::offered() noexcept {
 
 bool sleepers::are_crowded() const noexcept {
   const std::uint32_t workers = team_.size();
+  // relaxed: a hint; the lookout looks again.
   const std::uint32_t asleep = announced_.about(workers) + waiting_.load(std::memory_order_relaxed);
   return crowd_.is_one(workers - std::min(workers, asleep));
 }

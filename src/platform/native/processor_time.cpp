@@ -29,7 +29,7 @@ void processor_clock::begin_on_this_thread() noexcept {
 }
 
 std::int64_t processor_clock::had_since_last_look() noexcept {
-  const clockid_t of = of_.load(std::memory_order_relaxed);
+  const clockid_t of = of_.load(std::memory_order_relaxed);  // as above
   timespec had{};
   if (of == of_nobody || clock_gettime(of, &had) != 0) return 0;
   const std::int64_t now_ns = nanoseconds(had);
