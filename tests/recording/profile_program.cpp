@@ -24,14 +24,12 @@ using filch::parallel_for;
 using filch::task_group;
 using filch::tests::work;
 
-// NOLINTNEXTLINE(misc-no-recursion): that is the work.
 int fib(int n) {
   if (n < 2) return n;
   const auto [a, b] = fork_join([n] { return fib(n - 1); }, [n] { return fib(n - 2); });
   return a + b;
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): that is the work.
 void chain(int links) {
   work(100'000);
   if (links == 0) return;
@@ -40,7 +38,6 @@ void chain(int links) {
   next.wait();
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): that is the work.
 void named_tree(int depth) {
   filch::named("tree", [depth] {
     if (depth == 0) return work(100'000);
@@ -48,7 +45,6 @@ void named_tree(int depth) {
   })();
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): that is the work.
 void loop_tree(int depth) {
   parallel_for(0, 2, [depth](int) {
     if (depth == 0) return work(100'000);
