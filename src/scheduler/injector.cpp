@@ -55,6 +55,19 @@ struct watching {
 
 }  // namespace
 
+/// Runs what take() takes, until that is nothing. False: it was nothing at once.
+template <class Take>
+bool injector::run_all(worker& w, const Take& take) noexcept {
+  bool ran = false;
+  while (detached_task* const t = take()) {
+    w.occupied();
+    run(w, *t);
+    ran = true;
+  }
+  flush(w);
+  return ran;
+}
+
 /// For the detached tasks of a group. The worker runs those that nobody has begun, and parts of the others.
 class injector::group_wait : public waiting_worker {
  public:
@@ -126,15 +139,9 @@ class injector::group_service : public waiting_worker {
 
   bool over() const noexcept { return until_.load(std::memory_order_relaxed); }  // as idle_wait's
   bool help() noexcept {
-    bool ran = false;
-    while (detached_task* const t = take()) {
-      w_.occupied();
-      tasks_.run(w_, *t);
-      ran = true;
-    }
-    tasks_.flush(w_);
-    if (!ran) w_.counted.idle.begin();
-    return ran;
+    if (tasks_.run_all(w_, [this] { return take(); })) return true;
+    w_.counted.idle.begin();
+    return false;
   }
   static bool interrupt() noexcept { return false; }
   bool sleep() noexcept {
@@ -480,14 +487,7 @@ bool injector::help(worker& w, group_rest& group) noexcept {
 }
 
 bool injector::run_queued(worker& w, group_rest& group, bool from_outside) noexcept {
-  bool ran = false;
-  while (detached_task* const t = take_of(w, group, from_outside)) {
-    w.occupied();
-    run(w, *t);
-    ran = true;
-  }
-  flush(w);
-  return ran;
+  return run_all(w, [&] { return take_of(w, group, from_outside); });
 }
 
 bool injector::help_visible(worker& w, const group_rest& group) const noexcept {

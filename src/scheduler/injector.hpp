@@ -100,6 +100,8 @@ class injector final : public work_source {
   detached_task* take_nested(worker& w, worker& from, std::uint64_t activation) noexcept;
   detached_task* take_any(worker& w) noexcept;
   detached_task* take_of(worker& w, group_rest& group, bool from_outside) noexcept;
+  template <class Take>
+  bool run_all(worker& w, const Take& take) noexcept;
   bool run_queued(worker& w, group_rest& group, bool from_outside) noexcept;
   bool run_found(worker& w, detached_task* t) noexcept;
   [[nodiscard]] running_tasks running_of(const group_rest& group, const worker& by) const noexcept;
