@@ -99,10 +99,15 @@ inline bool keeps_tasks_private(std::string_view policy) {
   return policy == "receiver" || policy == "receiver_blocking" || policy == "sender";
 }
 
+/// Waits for something that a stolen sibling does, and looks up meanwhile, so that owners of any policy give what they are asked for.
+inline void give_until(const std::atomic<bool>& flag) {
+  while (!flag) fork_join([] {}, [] { std::this_thread::yield(); });
+}
+
 /// Waits for something that a stolen sibling does, and gives nothing away meanwhile that the policy does not make it.
 inline void wait_for_thief(const std::atomic<bool>& flag, std::string_view policy) {
   if (keeps_tasks_private(policy)) {
-    while (!flag) fork_join([] {}, [] { std::this_thread::yield(); });
+    give_until(flag);
   } else {
     while (!flag) std::this_thread::yield();
   }
