@@ -7,6 +7,7 @@
 
 #include <filch/bag.hpp>
 #include <filch/detail/bit_shape.hpp>
+#include <filch/detail/range_ends.hpp>
 #include <filch/detail/shapes.hpp>
 #include <filch/work_bag.hpp>
 
@@ -47,9 +48,9 @@ void for_each_dynamic(First first, Last last, Body&& body, sharing how = {}) {
 }
 /// The same for all items of a container, an array, or a view, which are copied.
 template <detail::iterable Range, class Body>
-  requires bag_processor<Body, std::iter_value_t<decltype(std::begin(std::declval<Range&>()))>>
+  requires bag_processor<Body, std::iter_value_t<decltype(detail::range_begin(std::declval<Range&>()))>>
 void for_each_dynamic(Range&& range, Body&& body, sharing how = {}) {
-  filch::for_each_dynamic(std::begin(range), std::end(range), body, how);
+  filch::for_each_dynamic(detail::range_begin(range), detail::range_end(range), body, how);
 }
 
 /// The same, which ends early once a stop is requested: items whose body has not begun by then may be dropped.
@@ -60,9 +61,9 @@ loop_status for_each_dynamic(First first, Last last, Body&& body, sharing how, c
   return detail::bag_of(std::move(first), std::move(last)).process(body, how, stop);
 }
 template <detail::iterable Range, class Body>
-  requires bag_processor<Body, std::iter_value_t<decltype(std::begin(std::declval<Range&>()))>>
+  requires bag_processor<Body, std::iter_value_t<decltype(detail::range_begin(std::declval<Range&>()))>>
 loop_status for_each_dynamic(Range&& range, Body&& body, sharing how, const std::stop_token& stop) {
-  return filch::for_each_dynamic(std::begin(range), std::end(range), body, how, stop);
+  return filch::for_each_dynamic(detail::range_begin(range), detail::range_end(range), body, how, stop);
 }
 
 }  // namespace filch

@@ -103,7 +103,7 @@ class branch_in_frame {
 
   static run_result run(task& t, run_by /*who*/) {
     branch_in_frame& branch = in(static_cast<slot&>(t));
-    return leave_result<G>(branch.callable(), branch.left_);
+    return detail::leave_result<G>(branch.callable(), branch.left_);
   }
   /// The slow join: runs the branch after all, or hands out what the thief has left.
   [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) { return finish(join_guarded(w, s), s); }
@@ -111,12 +111,12 @@ class branch_in_frame {
   static result finish(join_result how, slot& s) {
     branch_in_frame& branch = in(s);
     if (how == join_result::reclaimed) return detail::call(branch.callable());
-    return take_result<result>(how, branch.left_);
+    return detail::take_result<result>(how, branch.left_);
   }
   /// Another branch threw: forgets this one, and what the thief has left.
   [[gnu::cold, gnu::noinline]] static void drop(worker_core& w, slot& s) noexcept {
     branch_in_frame& branch = in(s);
-    drop_result<result>(abandon(w, s), branch.left_);
+    detail::drop_result<result>(abandon(w, s), branch.left_);
   }
 
  private:
@@ -150,16 +150,16 @@ class branch_in_slot {
   static run_result run(task& t, run_by /*who*/) {
     auto& s = static_cast<slot&>(t);
     G g(in(s));
-    return leave_result<G>(std::move(g), s.closure);
+    return detail::leave_result<G>(std::move(g), s.closure);
   }
   [[gnu::cold, gnu::noinline]] static result join(worker_core& w, slot& s) { return finish(join_guarded(w, s), s); }
   static result finish(join_result how, slot& s) {
-    if (how != join_result::reclaimed) return take_result<result>(how, s.closure);
+    if (how != join_result::reclaimed) return detail::take_result<result>(how, s.closure);
     G g(in(s));  // its own forks will use the slot
     return detail::call(std::move(g));
   }
   [[gnu::cold, gnu::noinline]] static void drop(worker_core& w, slot& s) noexcept {
-    drop_result<result>(abandon(w, s), s.closure);
+    detail::drop_result<result>(abandon(w, s), s.closure);
   }
 
  private:
@@ -214,7 +214,7 @@ inline std::tuple<result_of<F>, result_of<G>> fork_join_pair(F&& f, G&& g, doubl
   if (w->must_attend(s)) [[unlikely]] {
     // No worker, or one that searches; or the stack is full.
     if (w->diverts || s == w->end) {
-      auto both = fork_join_otherwise<F, G>(std::forward<F>(f), offered.callable(), share);
+      auto both = detail::fork_join_otherwise<F, G>(std::forward<F>(f), offered.callable(), share);
       return {std::forward<result_of<F>>(both.first), std::forward<result_of<G>>(both.second)};
     }
     offered.put_into(*s);
@@ -287,7 +287,7 @@ both_results<F, G> fork_join_divided(worker_core& w, F&& f, G&& g, double share)
     w.head.store(&s + 1);
     if (parts.give(s)) {
       parts.enter_rest();
-      return fork_join_given<F, G>(w, parts, s, std::forward<G>(g));
+      return detail::fork_join_given<F, G>(w, parts, s, std::forward<G>(g));
     }
     w.head.store(&s);
     parts.enter_nothing();
@@ -331,10 +331,10 @@ template <class F, class G>
 both_results<F, G> fork_join_otherwise(handed_over<F> f, handed_over<G> g, double share) {
   if (self == &foreign_worker) {
     auto [first, second] = scheduler::default_scheduler().run(
-        [&]() { return fork_join_pair<true>(std::forward<F>(f), std::forward<G>(g), share); });
+        [&]() { return detail::fork_join_pair<true>(std::forward<F>(f), std::forward<G>(g), share); });
     return {std::forward<result_of<F>>(first), std::forward<result_of<G>>(second)};
   }
-  if (self->diverts) return fork_join_divided<F, G>(*self, std::forward<F>(f), std::forward<G>(g), share);
+  if (self->diverts) return detail::fork_join_divided<F, G>(*self, std::forward<F>(f), std::forward<G>(g), share);
   if (self->must_attend(nullptr)) attend(*self);
   result_of<F> first = detail::call(std::forward<F>(f));
   return {std::forward<result_of<F>>(first), detail::call(std::forward<G>(g))};

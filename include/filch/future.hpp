@@ -62,7 +62,7 @@ class future_state : public future_base {
   /// Of one that is ready; null: it has a value.
   [[nodiscard]] std::exception_ptr error() const noexcept { return error_; }
   [[nodiscard]] const T& get() {
-    wait_until_ready(*this);
+    detail::wait_until_ready(*this);
     if (error_ != nullptr) std::rethrow_exception(error_);
     return *value_;
   }
@@ -176,7 +176,7 @@ class continuation final : public task_future<T>, private future_waiter {
   }
 
   void wait_for_source() noexcept {
-    if (!from_->add(*this)) tell_all(begin());
+    if (!from_->add(*this)) detail::tell_all(begin());
   }
 
  private:
@@ -308,7 +308,7 @@ class promise {
   /// Without a value by then, the future has an error: std::logic_error.
   ~promise() {
     if (state_ != nullptr && !state_->is_ready()) {
-      tell_all(state_->put_error(detail::logic_error_of("filch: a promise ended without a value")));
+      detail::tell_all(state_->put_error(detail::logic_error_of("filch: a promise ended without a value")));
     }
   }
 
@@ -322,7 +322,7 @@ class promise {
   template <class... Args>
   void put(Args&&... args) {
     reject_second();
-    tell_all(state_->put(std::forward<Args>(args)...));
+    detail::tell_all(state_->put(std::forward<Args>(args)...));
   }
   /// The future has no value: get() throws that.
   /// @throws std::logic_error as put(), and of a null pointer, which is no error.
@@ -332,7 +332,7 @@ class promise {
       throw std::logic_error(
           "filch: put_error() of a null pointer; std::current_exception() is one unless an exception is being handled");
     }
-    tell_all(state_->put_error(std::move(error)));
+    detail::tell_all(state_->put_error(std::move(error)));
   }
 
  private:
@@ -367,13 +367,13 @@ template <class Futures, class Each>
 class all_ready final : public future_state<Futures>, private future_parts {
  public:
   static future<Futures> make(Futures futures, std::size_t count, Each each) {
-    auto made = make_future_state<all_ready>(std::move(futures), count, each);
+    auto made = detail::make_future_state<all_ready>(std::move(futures), count, each);
     made->self_ = future_holder(*made);
     std::size_t i = 0;
     each(made->futures_, [&](future_base& f) {
-      if (!f.add(made->waiters_[i++])) tell_all(made->one_ready());
+      if (!f.add(made->waiters_[i++])) detail::tell_all(made->one_ready());
     });
-    tell_all(made->one_ready());
+    detail::tell_all(made->one_ready());
     return future_access::made_of<Futures>(std::move(made));
   }
   all_ready(Futures futures, std::size_t count, Each each)
@@ -409,7 +409,7 @@ class all_ready final : public future_state<Futures>, private future_parts {
     } while (!left_.compare_exchange_weak(left, left + 1, std::memory_order_relaxed, std::memory_order_relaxed));
     struct visit_end {
       all_ready& of;
-      ~visit_end() { tell_all(of.one_ready()); }
+      ~visit_end() { detail::tell_all(of.one_ready()); }
     } const here{*this};
     bool any = false;
     each_(futures_, [&](future_base& part) { any = f(part) || any; });

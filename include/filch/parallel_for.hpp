@@ -20,6 +20,7 @@
 #include <filch/detail/bit_shape.hpp>
 #include <filch/detail/landmarks.hpp>
 #include <filch/detail/loop_blocks.hpp>
+#include <filch/detail/range_ends.hpp>
 #include <filch/detail/run_loop.hpp>
 #include <filch/detail/shapes.hpp>
 #include <filch/detail/weight_sums.hpp>
@@ -43,8 +44,8 @@ void run_halves(Range range, Body& body, const std::stop_token* stop) {
     return;
   }
   Range second(range, split{});
-  filch::fork_join([&] { run_halves(std::move(range), body, stop); },
-                   [&] { run_halves(std::move(second), body, stop); });
+  filch::fork_join([&] { detail::run_halves(std::move(range), body, stop); },
+                   [&] { detail::run_halves(std::move(second), body, stop); });
 }
 
 template <class First, class Last, class Body>
@@ -52,14 +53,15 @@ loop_status run_interval(First first, Last last, Body& body, splitting how, cons
   if constexpr (bit_place<First>) {
     const bit_shape shape(first, std::ranges::next(first, last));
     how.grain = shape.grain_from(how.grain);
-    return run_loop(block_of(shape, body), how, stop);
+    return detail::run_loop(detail::block_of(shape, body), how, stop);
   } else {
     static_assert(
         !leads_to_bits<First>,
         "filch: these iterators lead to elements of a std::vector<bool> that share words, which two workers must "
         "not change at the same time. Loop over the vector itself, or over a constant one if they are only read");
-    return with_shape(std::move(first), std::move(last),
-                      [&](const auto& shape) { return run_loop(block_of(shape, body), how, stop); });
+    return detail::with_shape(std::move(first), std::move(last), [&](const auto& shape) {
+      return detail::run_loop(detail::block_of(shape, body), how, stop);
+    });
   }
 }
 
@@ -67,18 +69,19 @@ template <class Range, class Body>
 loop_status run_range(const Range& range, Body& body, splitting how, const std::stop_token* stop) {
   if constexpr (bit_range<Range>) {
     const auto shape = detail::bit_shape_of(range);
-    how.grain = shape.grain_from(with_grain(how, detail::grain_of(range)).grain);
-    return run_loop(block_of(shape, body), how, stop);
+    how.grain = shape.grain_from(detail::with_grain(how, detail::grain_of(range)).grain);
+    return detail::run_loop(detail::block_of(shape, body), how, stop);
   } else if constexpr (shaped_range<Range>) {
     static_assert(
         !leads_to_bits<Range>,
         "filch: this range leads to elements of a std::vector<bool> that share words, which two workers must "
         "not change at the same time. Loop over a blocked_range of the vector's own iterators, or of constant "
         "ones if they are only read");
-    return run_loop(block_of(detail::shape_of(range), body), with_grain(how, detail::grain_of(range)), stop);
+    return detail::run_loop(detail::block_of(detail::shape_of(range), body),
+                            detail::with_grain(how, detail::grain_of(range)), stop);
   } else {
     if (how.kind != loop_kind::inherited && self != &foreign_worker) static_cast<void>(checked_kind(*self, how.kind));
-    run_halves(range, body, stop);
+    detail::run_halves(range, body, stop);
     return stop != nullptr && stop->stop_requested() ? loop_status::stopped : loop_status::complete;
   }
 }
@@ -142,15 +145,15 @@ void parallel_for(First first, Last last, Body&& body, weights hints) {
 /// made anew for each look at them (a view), body gets what that loop would.
 template <detail::iterable Range, class Body>
 void parallel_for(Range&& range, Body&& body, splitting how = {}) {
-  filch::parallel_for(std::begin(range), std::end(range), body, how);
+  filch::parallel_for(detail::range_begin(range), detail::range_end(range), body, how);
 }
 template <detail::iterable Range, class Body>
 void parallel_for(Range&& range, Body&& body, std::size_t grain) {
-  filch::parallel_for(std::begin(range), std::end(range), body, splitting{.grain = grain});
+  filch::parallel_for(detail::range_begin(range), detail::range_end(range), body, splitting{.grain = grain});
 }
 template <detail::iterable Range, class Body>
 void parallel_for(Range&& range, Body&& body, weights hints) {
-  filch::parallel_for(std::begin(range), std::end(range), body, hints);
+  filch::parallel_for(detail::range_begin(range), detail::range_end(range), body, hints);
 }
 
 namespace detail {
@@ -161,7 +164,7 @@ loop_status run_steps(First first, Last last, Step step, Body& body, splitting h
   if (!(step > 0)) {
     throw std::invalid_argument("filch: step '" + std::to_string(step) + "' of a loop is not positive; use 1 or more");
   }
-  const blocked_range<value> range(converted_bound<value>(first), converted_bound<value>(last));
+  const blocked_range<value> range(detail::converted_bound<value>(first), detail::converted_bound<value>(last));
   const auto width = static_cast<std::uint64_t>(step);
   const std::uint64_t n = range.size() / width + (range.size() % width != 0 ? 1 : 0);
   // A step that the bounds' type may have no room for is added modulo 2^64.
@@ -169,7 +172,8 @@ loop_status run_steps(First first, Last last, Step step, Body& body, splitting h
                             static_cast<std::uint64_t>(std::numeric_limits<value>::max());
   using stride = std::conditional_t<has_room, value, std::uint64_t>;
   using shape = index_shape<value, stride>;
-  return run_loop(block_of(shape(range.begin(), n > 1 ? static_cast<stride>(step) : stride{1}, n), body), how, stop);
+  return detail::run_loop(
+      detail::block_of(shape(range.begin(), n > 1 ? static_cast<stride>(step) : stride{1}, n), body), how, stop);
 }
 
 }  // namespace detail
@@ -178,7 +182,7 @@ loop_status run_steps(First first, Last last, Step step, Body& body, splitting h
 /// The body gets what it would get without a step: the step's type does not matter.
 /// @throws std::invalid_argument if step is not positive, or if one bound is negative and the other one has no signed type that
 ///         has room for both.
-template <std::integral First, std::integral Last, std::integral Step, class Body>
+template <detail::loop_number First, detail::loop_number Last, detail::loop_number Step, class Body>
   requires(!std::convertible_to<Body, splitting>)
 void parallel_for(First first, Last last, Step step, Body&& body, splitting how = {}) {
   detail::run_steps(first, last, step, body, how, nullptr);
@@ -216,13 +220,13 @@ template <class First, class Last, class Body>
 loop_status parallel_for(First first, Last last, Body&& body, splitting how, const std::stop_token& stop) {
   return detail::run_interval(first, last, body, how, &stop);
 }
-template <std::integral First, std::integral Last, std::integral Step, class Body>
+template <detail::loop_number First, detail::loop_number Last, detail::loop_number Step, class Body>
 loop_status parallel_for(First first, Last last, Step step, Body&& body, splitting how, const std::stop_token& stop) {
   return detail::run_steps(first, last, step, body, how, &stop);
 }
 template <detail::iterable Range, class Body>
 loop_status parallel_for(Range&& range, Body&& body, splitting how, const std::stop_token& stop) {
-  return filch::parallel_for(std::begin(range), std::end(range), body, how, stop);
+  return filch::parallel_for(detail::range_begin(range), detail::range_end(range), body, how, stop);
 }
 template <splittable_range Range, class Body>
 loop_status parallel_for(const Range& range, Body&& body, splitting how, const std::stop_token& stop) {

@@ -18,6 +18,7 @@
 #include <filch/blocked_range.hpp>
 #include <filch/detail/landmarks.hpp>
 #include <filch/detail/loop_blocks.hpp>
+#include <filch/detail/range_ends.hpp>
 #include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/run_loop.hpp>
 #include <filch/detail/shapes.hpp>
@@ -85,7 +86,7 @@ template <class T, class MakeLeaf, class Combine>
                                               const Combine& combine, const weight_sums* hints) {
   reduction_result<T> result(leaves, shift);
   const reduction_block<T, decltype(make_leaf()), Combine> block{make_leaf(), combine, result};
-  run_loop(block, {}, nullptr, hints);
+  detail::run_loop(block, {}, nullptr, hints);
   return result.take();
 }
 
@@ -118,10 +119,13 @@ template <class T, class Leaf, class Combine>
                                  const weight_sums* hints) {
   const std::uint64_t size = std::bit_ceil(leaves / most_leaves + 1);
   const std::optional<weight_sums> of_nodes = of_every(hints, size);
-  const auto node = [&](std::uint64_t i) -> T { return reduce_node<T>({i * size, size}, leaves, leaf, combine); };
+  const auto node = [&](std::uint64_t i) -> T {
+    return detail::reduce_node<T>({i * size, size}, leaves, leaf, combine);
+  };
   const node_maker<T> nodes{
       &node, [](const void* of, std::uint64_t i) -> T { return (*static_cast<const decltype(node)*>(of))(i); }};
-  return reduce_shared<T>((leaves - 1) / size + 1, 0, [&] { return nodes; }, combine, of_nodes ? &*of_nodes : nullptr);
+  return detail::reduce_shared<T>((leaves - 1) / size + 1, 0, [&] { return nodes; }, combine,
+                                  of_nodes ? &*of_nodes : nullptr);
 }
 
 template <class T, class MakeLeaf, class Combine>
@@ -130,15 +134,15 @@ template <class T, class MakeLeaf, class Combine>
   if constexpr (sizeof(T) > most_on_stack) {
     using box = std::unique_ptr<T>;
     const auto leaf = make_leaf();
-    const auto boxed_leaf = [&](std::uint64_t i) { return boxed<T>([&] { return leaf(i); }); };
+    const auto boxed_leaf = [&](std::uint64_t i) { return detail::boxed<T>([&] { return leaf(i); }); };
     const auto boxed_combine = [&](box a, box b) {
-      return boxed<T>([&] { return combine(std::move(*a), std::move(*b)); });
+      return detail::boxed<T>([&] { return combine(std::move(*a), std::move(*b)); });
     };
-    return std::move(*reduce_leaves<box>(leaves, [&] { return boxed_leaf; }, boxed_combine, hints));
+    return std::move(*detail::reduce_leaves<box>(leaves, [&] { return boxed_leaf; }, boxed_combine, hints));
   } else {
     if (leaves > most_leaves) [[unlikely]]
-      return reduce_nodes<T>(leaves, make_leaf(), combine, hints);
-    return reduce_shared<T>(leaves, 0, make_leaf, combine, hints);
+      return detail::reduce_nodes<T>(leaves, make_leaf(), combine, hints);
+    return detail::reduce_shared<T>(leaves, 0, make_leaf, combine, hints);
   }
 }
 
@@ -186,8 +190,9 @@ struct item_sums {
     };
     std::uint64_t left = high - low;
     const std::uint64_t first = left < row ? 1 : row;
-    T sum = first == 1 ? next(0) : combine_node<row>(next, combine);
-    for (left -= first; left >= row; left -= row) sum = combine(std::move(sum), combine_node<row>(next, combine));
+    T sum = first == 1 ? next(0) : detail::combine_node<row>(next, combine);
+    for (left -= first; left >= row; left -= row)
+      sum = combine(std::move(sum), detail::combine_node<row>(next, combine));
     for (; left != 0; --left) sum = combine(std::move(sum), next(0));
     return sum;
   }
@@ -250,17 +255,17 @@ template <class T, class MakeSums, class Combine>
                                                   const Combine& combine, const weight_sums* hints) {
   using sums = decltype(make_sums());
   if constexpr (sizeof(T) <= most_on_stack) {
-    if (are_single<T, sums>(n, grain)) {
+    if (detail::are_single<T, sums>(n, grain)) {
       const auto shift = static_cast<unsigned>(std::bit_width((n - 1) / most_leaves));
       const std::optional<weight_sums> of_nodes = of_every(hints, std::uint64_t{1} << shift);
-      return reduce_shared<T>(
+      return detail::reduce_shared<T>(
           n, shift, [&] { return single_iterations<T, sums>{make_sums()}; }, combine, of_nodes ? &*of_nodes : nullptr);
     }
   }
-  const std::uint64_t size = leaf_size<T>(n, grain);
+  const std::uint64_t size = detail::leaf_size<T>(n, grain);
   const sums held = make_sums();
   const std::optional<weight_sums> of_leaves = of_every(hints, size);
-  return reduce_leaves<T>(
+  return detail::reduce_leaves<T>(
       n / size + (n % size != 0 ? 1 : 0), [&] { return many_iterations<T, sums>{held, n, size}; }, combine,
       of_leaves ? &*of_leaves : nullptr);
 }
@@ -270,7 +275,7 @@ template <class T, class Shape, class Body, class Combine>
 T reduce_parts(const Shape& shape, std::uint64_t grain, const T& identity, const Body& body, const Combine& combine,
                const weight_sums* hints) {
   using sums = range_sums<T, Shape, Body>;
-  return reduce_iterations<T>(
+  return detail::reduce_iterations<T>(
       shape.size(), grain, [&] { return sums{shape, identity, body}; }, value_combiner<T, Combine>{combine}, hints);
 }
 
@@ -289,7 +294,7 @@ template <class T, class Shape, class Value, class Combine>
   using sums = item_sums<T, Shape, held, Combine>;
   const value_combiner<T, Combine> both{combine};
   return both(std::move(init),
-              reduce_iterations<T>(n, grain, [&] { return sums{shape, held(value), both}; }, both, hints));
+              detail::reduce_iterations<T>(n, grain, [&] { return sums{shape, held(value), both}; }, both, hints));
 }
 
 template <class T>
@@ -305,8 +310,8 @@ template <class V, class Range, class Make, class Combine>
 V reduce_halves(Range range, const Make& make, const Combine& combine) {
   if (!range.is_divisible()) return make(static_cast<const Range&>(range));
   Range second(range, split{});
-  auto [a, b] = filch::fork_join([&]() -> V { return reduce_halves<V>(std::move(range), make, combine); },
-                                 [&]() -> V { return reduce_halves<V>(std::move(second), make, combine); });
+  auto [a, b] = filch::fork_join([&]() -> V { return detail::reduce_halves<V>(std::move(range), make, combine); },
+                                 [&]() -> V { return detail::reduce_halves<V>(std::move(second), make, combine); });
   return combine(std::move(a), std::move(b));
 }
 
@@ -315,12 +320,12 @@ T reduce_any(const Range& range, const T& identity, const Body& body, const Comb
   const value_combiner<T, Combine> both{combine};
   const auto make = [&](const Range& part) -> T { return static_cast<T>(body(part, T(identity))); };
   if constexpr (sizeof(T) <= most_on_stack) {
-    return reduce_halves<T>(range, make, both);
+    return detail::reduce_halves<T>(range, make, both);
   } else {
     using box = std::unique_ptr<T>;
-    return std::move(*reduce_halves<box>(
-        range, [&](const Range& part) { return boxed<T>([&] { return make(part); }); },
-        [&](box a, box b) { return boxed<T>([&] { return both(std::move(*a), std::move(*b)); }); }));
+    return std::move(*detail::reduce_halves<box>(
+        range, [&](const Range& part) { return detail::boxed<T>([&] { return make(part); }); },
+        [&](box a, box b) { return detail::boxed<T>([&] { return both(std::move(*a), std::move(*b)); }); }));
   }
 }
 
@@ -401,11 +406,13 @@ T parallel_reduce(First first, Last last, T init, const Value& value, weights hi
 /// The same for everything in a container, an array, or a view.
 template <detail::iterable Range, class T, class Value = std::identity, class Combine = std::plus<>>
 T parallel_reduce(Range&& range, T init, const Value& value = {}, const Combine& combine = {}, std::size_t grain = 0) {
-  return filch::parallel_reduce(std::begin(range), std::end(range), std::move(init), value, combine, grain);
+  return filch::parallel_reduce(detail::range_begin(range), detail::range_end(range), std::move(init), value, combine,
+                                grain);
 }
 template <detail::iterable Range, class T, class Value = std::identity, class Combine = std::plus<>>
 T parallel_reduce(Range&& range, T init, const Value& value, const Combine& combine, weights hints) {
-  return filch::parallel_reduce(std::begin(range), std::end(range), std::move(init), value, combine, hints);
+  return filch::parallel_reduce(detail::range_begin(range), detail::range_end(range), std::move(init), value, combine,
+                                hints);
 }
 
 }  // namespace filch

@@ -16,6 +16,7 @@
 #include <filch/blocked_range.hpp>
 #include <filch/detail/bit_shape.hpp>
 #include <filch/detail/on_worker.hpp>
+#include <filch/detail/range_ends.hpp>
 #include <filch/detail/scan_blocks.hpp>
 #include <filch/detail/shapes.hpp>
 
@@ -77,7 +78,7 @@ concept operation_on =
 
 template <class Range>
 auto end_of(Range& range) {
-  return std::ranges::next(std::begin(range), std::end(range));
+  return std::ranges::next(detail::range_begin(range), detail::range_end(range));
 }
 
 template <class Output>
@@ -92,10 +93,10 @@ constexpr void check_output() {
 template <class T, class Elements, class Output, class Operation>
 Output scan_from(std::uint64_t n, Output out, const T& init, const Elements& elements, const Operation& op,
                  std::size_t grain) {
-  check_output<Output>();
+  detail::check_output<Output>();
   if (n == 0) return out;
   const scan_blocks blocks(n, grain);
-  on_worker([&] {
+  detail::on_worker([&] {
     element_scan<T, Elements, Operation>(blocks, elements, op)([&](std::uint64_t end) {
       const Elements own = elements;  // as in a row of blocks
       T sum = init;
@@ -185,18 +186,18 @@ Output parallel_exclusive_scan(Input first, Input last, Output out, const T& ini
 template <class Range, class Output, class Operation, class T>
   requires detail::operation_on<Operation, Range> && std::random_access_iterator<Output>
 Output parallel_inclusive_scan(Range&& range, Output out, const Operation& op, const T& init, std::size_t grain = 0) {
-  return parallel_inclusive_scan(std::begin(range), detail::end_of(range), out, op, init, grain);
+  return filch::parallel_inclusive_scan(detail::range_begin(range), detail::end_of(range), out, op, init, grain);
 }
 template <class Range, class Output, class Operation = std::plus<>>
   requires detail::operation_on<Operation, Range> && std::random_access_iterator<Output>
 Output parallel_inclusive_scan(Range&& range, Output out, const Operation& op = {}) {
-  return parallel_inclusive_scan(std::begin(range), detail::end_of(range), out, op);
+  return filch::parallel_inclusive_scan(detail::range_begin(range), detail::end_of(range), out, op);
 }
 template <class Range, class Output, class T, class Operation = std::plus<>>
   requires detail::operation_on<Operation, Range> && std::random_access_iterator<Output>
 Output parallel_exclusive_scan(Range&& range, Output out, const T& init, const Operation& op = {},
                                std::size_t grain = 0) {
-  return parallel_exclusive_scan(std::begin(range), detail::end_of(range), out, init, op, grain);
+  return filch::parallel_exclusive_scan(detail::range_begin(range), detail::end_of(range), out, init, op, grain);
 }
 
 /// Calls body(part, sum, true) for all parts of the range, each with the sum of what is before the part.

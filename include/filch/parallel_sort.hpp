@@ -13,6 +13,7 @@
 #include <filch/detail/on_worker.hpp>
 #include <filch/detail/order_check.hpp>
 #include <filch/detail/quick_sort.hpp>
+#include <filch/detail/range_ends.hpp>
 
 namespace filch {
 namespace detail {
@@ -129,14 +130,14 @@ void parallel_stable_sort(Iterator first, Iterator last, const Compare& less = {
 
 /// The same for all elements of a container, an array, or a view.
 template <class Range, class Compare = std::less<>, class Key = std::identity>
-  requires detail::sortable_iterator<decltype(std::begin(std::declval<Range&>()))>
+  requires detail::sortable_iterator<decltype(detail::range_begin(std::declval<Range&>()))>
 void parallel_sort(Range&& range, const Compare& less = {}, const Key& key = {}) {
-  filch::parallel_sort(std::begin(range), std::end(range), less, key);
+  filch::parallel_sort(detail::range_begin(range), detail::range_end(range), less, key);
 }
 template <class Range, class Compare = std::less<>, class Key = std::identity>
-  requires detail::sortable_iterator<decltype(std::begin(std::declval<Range&>()))>
+  requires detail::sortable_iterator<decltype(detail::range_begin(std::declval<Range&>()))>
 void parallel_stable_sort(Range&& range, const Compare& less = {}, const Key& key = {}) {
-  parallel_stable_sort(std::begin(range), std::end(range), less, key);
+  filch::parallel_stable_sort(detail::range_begin(range), detail::range_end(range), less, key);
 }
 
 }  // namespace filch

@@ -10,6 +10,7 @@
 #include <ranges>
 #include <utility>
 
+#include <filch/detail/range_ends.hpp>
 #include <filch/parallel_reduce.hpp>
 
 namespace filch {
@@ -58,9 +59,9 @@ template <detail::iterable First, detail::iterable Second, class T, class Combin
   requires std::invocable<const Combine&, T, T>  // else the second is what another reduction begins with
 T parallel_transform_reduce(First&& first, Second&& second, T init, const Combine& combine = {},
                             const Transform& transform = {}, std::size_t grain = 0) {
-  const auto begin = std::begin(first);
-  return parallel_transform_reduce(begin, std::ranges::next(begin, std::end(first)), std::begin(second),
-                                   std::move(init), combine, transform, grain);
+  const auto begin = detail::range_begin(first);
+  return filch::parallel_transform_reduce(begin, std::ranges::next(begin, detail::range_end(first)),
+                                          detail::range_begin(second), std::move(init), combine, transform, grain);
 }
 
 }  // namespace filch

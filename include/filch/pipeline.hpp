@@ -60,7 +60,7 @@ template <class F>
   if constexpr (is_stage<std::remove_cvref_t<F>>) {
     return static_cast<F&&>(f);
   } else {
-    return parallel(std::forward<F>(f));
+    return filch::parallel(std::forward<F>(f));
   }
 }
 

@@ -120,7 +120,7 @@ void async(F&& f) {
 template <class First, class Last, class F>
   requires detail::loop_bounds<First, Last>
 void forasync(First first, Last last, F&& f) {
-  async([first, last, f = std::decay_t<F>(std::forward<F>(f))] { filch::parallel_for(first, last, f); });
+  places::async([first, last, f = std::decay_t<F>(std::forward<F>(f))] { filch::parallel_for(first, last, f); });
 }
 
 /// Makes a task of this place that begins when all of these futures are ready, with a value or an error.
@@ -258,7 +258,7 @@ int run(int argc, char** argv, const options& chosen, Main&& main)
 }
 template <class Main>
 int run(int argc, char** argv, Main&& main) {
-  return run(argc, argv, options{}, std::forward<Main>(main));
+  return places::run(argc, argv, options{}, std::forward<Main>(main));
 }
 
 /// Runs main at the only place of this process, whoever has started it. Needs neither MPI nor the library filch::places.

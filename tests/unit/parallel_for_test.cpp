@@ -28,6 +28,16 @@
 #include "loops.hpp"
 #include "support.hpp"
 
+namespace elsewhere {
+
+struct numbers {
+  std::vector<int> held = std::vector<int>(500);
+};
+std::vector<int>::iterator begin(numbers& n) { return n.held.begin(); }
+std::vector<int>::iterator end(numbers& n) { return n.held.end(); }
+
+}  // namespace elsewhere
+
 namespace filch {
 namespace {
 
@@ -370,6 +380,14 @@ TEST(parallel_for, takes_random_access_iterators) {
   expect_elements_visited(deque.begin(), deque.end());
   std::array<std::uint8_t, 100> array{};
   expect_elements_visited(array.begin(), array.end());
+}
+
+TEST(parallel_for, takes_ranges_whose_ends_are_functions_beside_them) {
+  elsewhere::numbers all;
+  std::iota(all.held.begin(), all.held.end(), 0);
+  account runs(all.held.size());
+  in_and_outside([&] { parallel_for(all, [&](int i) { runs.ran(static_cast<std::size_t>(i)); }); });
+  EXPECT_EQ(runs.first_not(3), runs.size());
 }
 
 TEST(parallel_for, takes_iterators_of_constants_and_of_values) {

@@ -68,7 +68,7 @@ std::uint64_t bits_before([[maybe_unused]] const Iterator& i) noexcept {
 }
 template <class Iterator>
 std::uint64_t bits_before(const std::reverse_iterator<Iterator>& i) noexcept {
-  return (bits_of_word - bits_before(i.base())) % bits_of_word;
+  return (bits_of_word - detail::bits_before(i.base())) % bits_of_word;
 }
 
 /// Single bits.
@@ -76,7 +76,9 @@ template <bit_place Iterator>
 class bit_shape {
  public:
   bit_shape(Iterator first, Iterator last)
-      : first_(first), before_(bits_before(first)), n_(last > first ? static_cast<std::uint64_t>(last - first) : 0) {}
+      : first_(first),
+        before_(detail::bits_before(first)),
+        n_(last > first ? static_cast<std::uint64_t>(last - first) : 0) {}
 
   [[nodiscard]] std::uint64_t size() const noexcept { return n_ == 0 ? 0 : before_ + n_; }
   /// The least multiple of whole words that is a grain of at least so many.

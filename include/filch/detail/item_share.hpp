@@ -61,7 +61,7 @@ class item_share final : public bag_share {
     if constexpr (checks) assert(self == &w);  // a feeder belongs to one thread
     items.emplace(std::forward<Args>(args)...);
     if (must_share(items.size())) [[unlikely]]
-      attend_bag(*this, false);
+      detail::attend_bag(*this, false);
   }
 
   item_stack<Item> items;  ///< private

@@ -59,7 +59,7 @@ class merge_sort {
     while ((size_ >> levels) > leaf_until) levels += 2;
     const std::exception_ptr error = sort(0, size_, levels);
     if constexpr (!std::is_trivially_destructible_v<value_type>) {
-      for_blocks(size_, [this](std::uint64_t begin, std::uint64_t end) {
+      detail::for_blocks(size_, [this](std::uint64_t begin, std::uint64_t end) {
         std::destroy(buffer_.begin() + begin, buffer_.begin() + end);
       });
     }
@@ -84,7 +84,7 @@ class merge_sort {
       bool done = false;
       std::exception_ptr error;
       try {
-        done = sort_if_run(in_range(begin), in_range(begin + n), less_);
+        done = detail::sort_if_run(in_range(begin), in_range(begin + n), less_);
       } catch (...) {
         error = std::current_exception();
       }

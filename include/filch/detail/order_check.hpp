@@ -32,7 +32,7 @@ bool all_neighbours(Iterator first, Iterator last, const Ordered& ordered) {
   // Pieces of a fixed size, each until it shows that not: blocks are cut by time.
   const std::uint64_t piece = std::max(looked_at_first, pairs / most_pieces + 1);
   std::atomic<bool> all = true;
-  for_blocks((pairs - few + piece - 1) / piece, [&](std::uint64_t i, std::uint64_t end) {
+  detail::for_blocks((pairs - few + piece - 1) / piece, [&](std::uint64_t i, std::uint64_t end) {
     for (; i != end; ++i) {
       const std::uint64_t from = few + i * piece;
       // relaxed: carries nothing else, and the loop's end orders the last look.
@@ -67,11 +67,11 @@ void reverse_equals(Iterator first, Iterator last, const Compare& less) {
 /// @return whether the range is sorted now.
 template <bool Stable, class Iterator, class Compare>
 bool sort_if_in_order(Iterator first, Iterator last, const Compare& less) {
-  if (all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(y, x); })) return true;
-  if (!all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(x, y); })) return false;
+  if (detail::all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(y, x); })) return true;
+  if (!detail::all_neighbours(first, last, [&](const auto& x, const auto& y) { return !less(x, y); })) return false;
   if constexpr (Stable) detail::reverse_equals(first, last, less);
   using offset = std::iter_difference_t<Iterator>;
-  for_blocks(static_cast<std::uint64_t>(last - first) / 2, [first, last](std::uint64_t from, std::uint64_t to) {
+  detail::for_blocks(static_cast<std::uint64_t>(last - first) / 2, [first, last](std::uint64_t from, std::uint64_t to) {
     for (auto i = static_cast<offset>(from); i != static_cast<offset>(to); ++i) {
       std::iter_swap(first + i, last - (i + 1));
     }

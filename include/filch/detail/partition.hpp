@@ -46,7 +46,7 @@ Iterator partition_alone(Iterator first, Iterator last, const Wanted& wanted) {
   constexpr std::iter_difference_t<Iterator> many = 32;
   for (auto passed = many; passed >= many && last - first >= many;) {
     const auto before = last - first;
-    if (!exchange_outermost(first, last, wanted)) return first;
+    if (!detail::exchange_outermost(first, last, wanted)) return first;
     passed = before - (last - first);
   }
   Iterator out = first;  // [first, out) satisfies, [out, i) does not
@@ -62,7 +62,7 @@ Iterator partition_alone(Iterator first, Iterator last, const Wanted& wanted) {
 
 template <class Iterator, class Wanted>
 Iterator partition_alone(Iterator first, Iterator last, const Wanted& wanted) {
-  while (exchange_outermost(first, last, wanted)) {
+  while (detail::exchange_outermost(first, last, wanted)) {
   }
   return first;
 }
@@ -116,7 +116,7 @@ class shared_partition {
   }
 
   Iterator operator()() {
-    for_parts(pairs_, [this](std::uint64_t i, std::uint64_t /*end*/) { part(i); });
+    detail::for_parts(pairs_, [this](std::uint64_t i, std::uint64_t /*end*/) { part(i); });
     std::uint64_t satisfy = 0;
     for (std::uint64_t i = 0; i != 2 * pairs_; ++i) satisfy += middle_[i] - begin_of(i);
     exchange_misplaced(satisfy);
@@ -160,7 +160,7 @@ class shared_partition {
       high.add(std::max(begin_of(i), satisfy), middle_[i]);
     }
     const std::uint64_t n = low.size();
-    for_blocks(n, [&](std::uint64_t from, std::uint64_t to) { exchange(low, high, from, to - from); });
+    detail::for_blocks(n, [&](std::uint64_t from, std::uint64_t to) { exchange(low, high, from, to - from); });
   }
   template <class List>
   void exchange(const List& low, const List& high, std::uint64_t from, std::uint64_t count) const {

@@ -146,7 +146,7 @@ template <class F>
 task_record& make_record(const char* construct, F&& f) {
   using body = std::decay_t<F>;
   static_cast<void>(unsendable<body>{});
-  task_record& r = new_record(construct, room_of<body>);
+  task_record& r = places::new_record(construct, room_of<body>);
   try {
     closure_kind<body>::store(r, std::forward<F>(f));
   } catch (...) {

@@ -54,8 +54,8 @@ template <std::uint64_t Count, std::uint64_t First = 0, class Get, class Combine
   if constexpr (Count == 1) {
     return get(First);
   } else {
-    auto a = combine_node<Count / 2, First>(get, combine);
-    return combine(std::move(a), combine_node<Count / 2, First + Count / 2>(get, combine));
+    auto a = detail::combine_node<Count / 2, First>(get, combine);
+    return combine(std::move(a), detail::combine_node<Count / 2, First + Count / 2>(get, combine));
   }
 }
 
@@ -117,7 +117,7 @@ class open_values {
     } else if constexpr (alike_leaf<Leaf>) {
       for (; i % row != 0 && i != high; ++i) add_leaf(i, leaf(i), combine);
       for (; high - i >= row; i += row) {
-        add({i, row}, combine_node<row>([&](std::uint64_t j) -> T { return leaf(i + j); }, combine), combine);
+        add({i, row}, detail::combine_node<row>([&](std::uint64_t j) -> T { return leaf(i + j); }, combine), combine);
       }
       for (; i != high; ++i) add_leaf(i, leaf(i), combine);
     } else if constexpr (in_rows) {
@@ -186,7 +186,8 @@ class open_values {
   [[gnu::always_inline]] void add_nodes(std::uint64_t first, std::uint64_t end, const Combine& combine) {
     if (end - first >= Size) {
       const T* const values = row_.data() + first % row;
-      add({first, Size}, combine_node<Size>([values](std::uint64_t i) -> T { return values[i]; }, combine), combine);
+      add({first, Size}, detail::combine_node<Size>([values](std::uint64_t i) -> T { return values[i]; }, combine),
+          combine);
       first += Size;
     }
     if constexpr (Size > 1) add_nodes<Size / 2>(first, end, combine);

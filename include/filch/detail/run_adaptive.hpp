@@ -22,7 +22,7 @@ struct adaptive_body {
   std::size_t budget;
 
   static void run_part(task_share<Task>& part, piece* stolen) noexcept {
-    run_bag_share(part, stolen, [&] { part.step(); });
+    detail::run_bag_share(part, stolen, [&] { part.step(); });
   }
 
   static void run_stolen(worker_core& w, bag_chunk& chunk, piece& stolen) noexcept {
@@ -52,9 +52,9 @@ loop_status run_adaptive_on(worker_core& w, Task& task, std::size_t budget, bool
 /// Runs the task until nothing of it is left.
 template <class Task>
 loop_status run_adaptive(Task& task, std::size_t budget, bool counted, const std::stop_token* stop = nullptr) {
-  return on_worker([&] {
+  return detail::on_worker([&] {
     const search_pause here(*self);
-    return run_adaptive_on(*self, task, budget, counted, stop);
+    return detail::run_adaptive_on(*self, task, budget, counted, stop);
   });
 }
 

@@ -21,7 +21,7 @@ struct bag_body {
   static void run_part(item_share<Item>& part, piece* stolen) noexcept {
     Body& body = static_cast<const bag_body*>(part.whole.body)->body;
     feeder<Item> more(part);
-    run_bag_share(part, stolen, [&] {
+    detail::run_bag_share(part, stolen, [&] {
       Item item = part.items.pop();
       body(item, more);
     });
@@ -51,9 +51,9 @@ loop_status run_bag_on(worker_core& w, item_stack<Item>& items, Body& body, shar
 /// Processes the items, and those that the body adds, until none is left.
 template <class Item, class Body>
 loop_status run_bag(item_stack<Item>& items, Body& body, sharing how, const std::stop_token* stop = nullptr) {
-  return on_worker([&] {
+  return detail::on_worker([&] {
     const search_pause here(*self);
-    return run_bag_on(*self, items, body, how, stop);
+    return detail::run_bag_on(*self, items, body, how, stop);
   });
 }
 

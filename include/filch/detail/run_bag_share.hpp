@@ -19,20 +19,20 @@ template <class Part, class Next>
   const inside_chunk here(w, tuner);
   platform::signal_fence();
   w.loops.innermost.store(&part);
-  begin_bag(part, stolen);
+  detail::begin_bag(part, stolen);
   try {
     do {
       while (part.has_work()) {
         next();
         if (part.must_look(part.size())) [[unlikely]]
-          attend_bag(part, true);
+          detail::attend_bag(part, true);
       }
-    } while ((part.newest != nullptr || part.taken != nullptr) && continue_bag(part));
+    } while ((part.newest != nullptr || part.taken != nullptr) && detail::continue_bag(part));
   } catch (...) {
-    fail_bag(part);
+    detail::fail_bag(part);
   }
   w.loops.innermost.store(part.outer);
-  if (part.whole.counts != nullptr) count_part(part);
+  if (part.whole.counts != nullptr) detail::count_part(part);
 }
 
 /// How a bag ended that is over. Throws its exception, if there is one.

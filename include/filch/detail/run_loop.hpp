@@ -30,13 +30,13 @@ template <class Block>
 void run_gathering_part(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
                         part_origin origin) noexcept {
   typename Block::values values;
-  run_part(w, whole, low, high, chunks, origin, &values);
+  detail::run_part(w, whole, low, high, chunks, origin, &values);
 }
 
 /// That of the loops of one type.
 template <class Block>
 inline constexpr loop_code code_of = [] {
-  loop_code code{.run_chunk = &run_chunk<Block>, .name = name_of_type<Block>()};
+  loop_code code{.run_chunk = &run_chunk<Block>, .name = detail::name_of_type<Block>()};
   using values = typename Block::values;
   if constexpr (!std::is_same_v<values, no_values>) {
     code.run_part = &run_gathering_part<Block>;
@@ -55,7 +55,7 @@ template <class Block>
                                                    const std::stop_token* stop = nullptr,
                                                    const weight_sums* weights = nullptr) {
   typename Block::values values;
-  return run_loop(code_of<Block>, std::addressof(block), block.size(), how, stop, weights, &values);
+  return detail::run_loop(code_of<Block>, std::addressof(block), block.size(), how, stop, weights, &values);
 }
 
 }  // namespace filch::detail

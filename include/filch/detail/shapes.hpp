@@ -20,6 +20,7 @@
 #include <utility>
 
 #include <filch/blocked_range.hpp>
+#include <filch/detail/range_ends.hpp>
 
 namespace filch::detail {
 
@@ -158,7 +159,7 @@ class range_shape {
   /// Calls visit(part) for the parts that [low, high) consists of; `at` is where it is.
   template <class Visit>
   void visit(std::uint64_t low, std::uint64_t high, std::uint64_t& /*at*/, Visit&& visit) const {
-    visit(part_of(range_, low, high - low));
+    visit(detail::part_of(range_, low, high - low));
   }
 
  private:
@@ -181,7 +182,7 @@ class column_bands {
   /// `n` bands beginning with number `from`.
   [[nodiscard]] blocked_range<Column> bands(std::uint64_t from, std::uint64_t n) const {
     if (n == count_) return columns_;
-    return part_of(columns_, begin_of(from), begin_of(from + n) - begin_of(from));
+    return detail::part_of(columns_, begin_of(from), begin_of(from + n) - begin_of(from));
   }
 
  private:
@@ -215,7 +216,7 @@ class rectangle_shape {
       const std::uint64_t band = at % width;
       const std::uint64_t bands = std::min(high - at, width - band);
       const std::uint64_t rows = bands == width ? (high - at) / width : 1;
-      visit(range(part_of(rows_, at / width, rows), columns_.bands(band, bands)));
+      visit(range(detail::part_of(rows_, at / width, rows), columns_.bands(band, bands)));
       at += rows * bands;
     }
   }
@@ -242,12 +243,12 @@ class cuboid_shape {
   explicit cuboid_shape(const range& r)
       : pages_(r.pages()),
         rows_(r.rows()),
-        columns_(r.cols(), checked_product(pages_.size(), rows_.size()),
+        columns_(r.cols(), detail::checked_product(pages_.size(), rows_.size()),
                  pages_.grainsize() <= 1 && rows_.grainsize() <= 1),
         height_(rows_.size()),
         depth_(pages_.size()),
         empty_(r.empty()) {
-    static_cast<void>(checked_product(depth_, inside()));
+    static_cast<void>(detail::checked_product(depth_, inside()));
   }
 
   [[nodiscard]] std::uint64_t size() const noexcept { return empty_ ? 0 : depth_ * inside(); }
@@ -263,7 +264,8 @@ class cuboid_shape {
       const std::uint64_t bands = std::min(high - at, width - band);
       const std::uint64_t rows = bands == width ? std::min((high - at) / width, height_ - row) : 1;
       const std::uint64_t pages = rows * bands == inside() ? (high - at) / inside() : 1;
-      visit(range(part_of(pages_, at / inside(), pages), part_of(rows_, row, rows), columns_.bands(band, bands)));
+      visit(range(detail::part_of(pages_, at / inside(), pages), detail::part_of(rows_, row, rows),
+                  columns_.bands(band, bands)));
       at += pages * rows * bands;
     }
   }
@@ -302,9 +304,9 @@ consteval void require_loop_bounds() {
 /// Anything that a range-based for loop takes and that is no range of filch's: containers, arrays, views.
 template <class Range>
 concept iterable = !splittable_range<std::remove_cvref_t<Range>> && requires(Range& range) {
-  { std::begin(range) } -> std::input_iterator;
-  std::end(range);
-  requires std::sentinel_for<decltype(std::end(range)), decltype(std::begin(range))>;
+  { detail::range_begin(range) } -> std::input_iterator;
+  detail::range_end(range);
+  requires std::sentinel_for<decltype(detail::range_end(range)), decltype(detail::range_begin(range))>;
 };
 
 /// The type that both bounds of a loop are turned into.
@@ -333,7 +335,7 @@ Value converted_bound(Bound bound) {
 template <std::integral First, std::integral Last>
 auto shape_of(First first, Last last) {
   using value = typename bound_of<First, Last>::type;
-  const blocked_range<value> range(converted_bound<value>(first), converted_bound<value>(last));
+  const blocked_range<value> range(detail::converted_bound<value>(first), detail::converted_bound<value>(last));
   return index_shape<value, unit_step>(range.begin(), unit_step{}, range.size());
 }
 template <std::random_access_iterator First, std::sized_sentinel_for<First> Last>

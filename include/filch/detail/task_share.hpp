@@ -76,13 +76,13 @@ class task_share final : public bag_share {
     if (chunk == nullptr) return nullptr;
     may_split_ = false;  // nor while it splits, which may fork
     try {
-      std::optional<Task> half = checked_split(*task_);
+      std::optional<Task> half = detail::checked_split(*task_);
       may_split_ = half.has_value();
       if (!may_split_) return nullptr;
       chunk->task.emplace(std::move(*half));
       return chunk.release();
     } catch (...) {
-      note_failure(*this);
+      detail::note_failure(*this);
       return nullptr;
     }
   }

@@ -21,7 +21,7 @@ class weight_sums {
   template <class Shape>
   weight_sums(const Shape& shape, weights hints)
       : sums_(hints.sums.data()), items_(shape.outermost()), of_item_(shape.inside()), size_(shape.size()) {
-    if (hints.sums.size() <= items_) reject_weights(hints.sums.size(), items_, Shape::items);
+    if (hints.sums.size() <= items_) detail::reject_weights(hints.sums.size(), items_, Shape::items);
     if constexpr (checks) {
       for (std::uint64_t i = 0; i != items_; ++i) {
         if (!(sums_[i] <= sums_[i + 1])) reject_weight(i, sums_[i], sums_[i + 1]);
