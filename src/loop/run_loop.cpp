@@ -11,6 +11,7 @@
 
 #include "loop/loops.hpp"
 #include "worker/loop_share.hpp"
+#include "worker/team.hpp"
 #include "worker/worker.hpp"
 
 namespace filch::detail {
@@ -22,8 +23,15 @@ constexpr std::uint64_t chunk_row = 16;
 /// What takes longer counts as this long, so that chunk_tuner::largest_chunk times that is a number.
 constexpr std::int64_t longest_ns = 1'000'000'000;
 
+/// Inside of a chunk the worker looks around after so many iterations. A loop in between costs 2 to 6 ns, as far as its processor has
+/// learned when it ends; so where iterations are as fast as vectors, and alike, after more of them.
+constexpr std::uint64_t least_between_looks = 64;
+constexpr std::uint64_t most_that_differ = 4096;  ///< iterations of a microsecond
+constexpr std::uint64_t looks_in_chunk = 16;
+
 /// One worker's run through a loop: its code, its block, and what the worker gathers.
 struct gathering {
+  const worker& w;
   const loop_code& code;
   const void* block;
   void* values;
@@ -34,23 +42,42 @@ struct gathering {
   void end(std::uint64_t end) const {
     if (code.end_values != nullptr) code.end_values(block, end, values);
   }
-  void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at) const {
-    code.run_chunk(block, low, high, at, values);
+  void run_iteration(std::uint64_t i, std::uint64_t& at) const {
+    code.run_chunk(block, i, i + 1, {.at = &w, .each = 1}, at, values);
+  }
+  /// Runs a chunk that began at that tick. If it is long, and somebody asks for something, it ends after a multiple of the grain.
+  /// `full`: iterations of a chunk of the full size. @return where it ended.
+  std::uint64_t run(std::uint64_t low, std::uint64_t high, std::uint64_t full, std::uint64_t grain, std::uint64_t since,
+                    std::uint64_t& at) const {
+    std::uint64_t each = full <= most_that_differ ? least_between_looks : full / looks_in_chunk;
+    each += grain - 1 - (each - 1) % grain;
+    if (w.common.team.size() == 1) each = high - low;  // nobody asks
+    for (;;) {
+      low = code.run_chunk(block, low, high, {.at = &w, .each = each}, at, values);
+      if (low == high || platform::ticks() - since > platform::ticks_of_some_us()) return low;
+      each *= 4;  // what was asked for is not to be had now, or soon
+    }
   }
 
-  /// Runs a chunk, and now and then notes how long it took.
-  void run_timed(chunk_tuner& tuner, std::uint64_t low, std::uint64_t high, std::uint64_t& at) const {
-    if (--tuner.until_timed != 0) [[likely]]
-      return run(low, high, at);
+  /// The same, and now and then notes how long it took.
+  std::uint64_t run_timed(chunk_tuner& tuner, std::uint64_t low, std::uint64_t high, std::uint64_t grain,
+                          std::uint64_t since, std::uint64_t& at) const {
     const std::uint64_t chunk = tuner.chunk.load();
+    if (--tuner.until_timed != 0) [[likely]]
+      return run(low, high, chunk, grain, since, at);
     tuner.until_timed = chunk_tuner::rarely;  // also for a chunk that throws
     const chunk_timer timer;
-    run(low, high, at);
-    const std::int64_t ns = timer.ns();
+    if (const std::uint64_t end = run(low, high, chunk, grain, since, at); end != high) return end;
+    note(tuner, high - low, chunk, timer.ns());
+    return high;
+  }
+
+ private:
+  /// A chunk of so many iterations took so long, where one of the full size had so many.
+  static void note(chunk_tuner& tuner, std::uint64_t size, std::uint64_t chunk, std::int64_t ns) noexcept {
     if (tuner.nests || tuner.chunk.load() != chunk) return;
     // A loop begins with shorter ones. What they say of a full one is too much by the clock's own time, and believed
     // only if there is no doubt.
-    const std::uint64_t size = high - low;
     const std::int64_t full_ns =
         size >= chunk ? ns : std::min(ns, longest_ns) * static_cast<std::int64_t>(chunk / size);
     if (size >= chunk || full_ns < chunk_tuner::chunk_ns || ns > chunk_tuner::chunk_ns) tuner.took(full_ns);
@@ -62,6 +89,8 @@ class pace {
  public:
   explicit pace(std::uint64_t grain) noexcept : grain_(grain), since_(platform::ticks()) {}
 
+  /// Ticks, when the latest chunk ended.
+  [[nodiscard]] std::uint64_t since() const noexcept { return since_; }
   /// A chunk of so many iterations is over: those after it may be longer if it was short, and are shorter if it was
   /// long.
   void took(loop_share& f, std::uint64_t iterations) noexcept {
@@ -101,7 +130,7 @@ void run_each(worker& w, loop_share& f, const gathering& part) {
       attend_loop(w, f);
       if (!f.begin_iteration(i)) return;
     }
-    part.run(i, i + 1, at);
+    part.run_iteration(i, at);
     if (i % 16 == 15 && f.tuner->ran_each()) [[unlikely]]
       return;
   }
@@ -119,8 +148,10 @@ void run_chunks(worker& w, loop_share& f, const gathering& part, std::uint64_t& 
     const std::uint64_t from = f.next.load();
     const std::uint64_t to = f.begin_chunk(size);
     if (from == to) return;
-    part.run_timed(*f.tuner, from, to, at);
-    if (!f.exact) shown.took(f, to - from);
+    const std::uint64_t end = part.run_timed(*f.tuner, from, to, grain, shown.since(), at);
+    if (end != to) [[unlikely]]
+      f.next.store(end);
+    if (!f.exact) shown.took(f, end - from);
   }
 }
 
@@ -144,9 +175,8 @@ std::uint64_t run_at_once(worker_core& w, const gathering& whole, std::uint64_t 
     std::uint64_t high = low + chunk;
     if (chunk >= chunk_row) high += -high % chunk_row;
     high = std::min(high, size);
-    whole.run_timed(tuner, low, high, at);
-    low = high;
-    if (low == size) break;
+    low = whole.run_timed(tuner, low, high, 1, since, at);
+    if (low != high || low == size) break;
     if (w.must_attend(nullptr) && (!asked || platform::ticks() - since > platform::ticks_of_some_us())) [[unlikely]]
       break;
     // What is left is no longer than what has run: one chunk.
@@ -169,7 +199,7 @@ std::uint64_t run_at_once(worker_core& w, const gathering& whole, std::uint64_t 
 loop_status run_loop(const loop_code& code, const void* block, std::uint64_t size, splitting how,
                      const std::stop_token* stop, const weight_sums* weights, void* values) {
   worker_core& w = *self;
-  const gathering caller{code, block, values};
+  const gathering caller{static_cast<worker&>(w), code, block, values};
   if (&w == &foreign_worker) [[unlikely]]
     return run_from_outside(caller, size, how, stop, weights);
   const loop_kind kind = how.kind != loop_kind::inherited ? checked_kind(w, how.kind) : w.loops.kind;
@@ -199,7 +229,7 @@ loop_status run_loop(const loop_code& code, const void* block, std::uint64_t siz
 void run_part(worker_core& core, loop_state& whole, std::uint64_t low, std::uint64_t high, std::uint32_t chunks,
               part_origin origin, void* values) noexcept {
   auto& w = static_cast<worker&>(core);
-  const gathering part{whole.code, whole.block, values};
+  const gathering part{w, whole.code, whole.block, values};
   chunk_tuner& tuner = w.loops.tuners->of_begun(&whole.code);
   const inside_chunk here(w, tuner);
   const bool lazy = is_lazy(whole.kind);

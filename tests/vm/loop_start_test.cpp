@@ -216,5 +216,37 @@ TEST(loop_start, grows_from_level_to_level) {
             shared);
 }
 
+/// Many iterations of a nanosecond, and among them so many of 1 ms, one after the other: how long that loop takes.
+double with_cluster_ns(int workers, int cheap, int costly, int first_costly) {
+  platform::vm::machine_description machine = platform::vm::load_machine("generic", MACHINES_FOLDER);
+  vm::simulation world(machine, 1, static_cast<unsigned>(workers));
+  double took = 0;
+  world.run([&] {
+    scheduler pool({.workers = workers, .interrupt_after_ns = 0});
+    const auto loop = [&](int dear) {
+      parallel_for(0, cheap + costly,
+                   [=](int i) { vm::charge(i >= first_costly && i < first_costly + dear ? 1 * ms : 1); });
+    };
+    pool.run([&] { loop(0); });  // the place is known as a cheap one
+    const double begin_ns = now_ns();
+    pool.run([&] { loop(costly); });
+    took = now_ns() - begin_ns;
+  });
+  return took;
+}
+
+TEST(loop_start, in_a_chunk_of_cheap_iterations_is_noticed) {
+  constexpr int cheap = 50'000;
+  constexpr int costly = 400;
+  for (const int workers : {2, 4, 16}) {
+    // Who hands out 64 iterations at a time (dynamic, 64) has the last 64 run by one worker: while others share the rest, at best.
+    const double handed_out = (64 + static_cast<double>(costly) / workers) * ms;
+    for (const int first_costly : {0, cheap / 2, cheap}) {
+      EXPECT_LE(with_cluster_ns(workers, cheap, costly, first_costly), handed_out)
+          << workers << " workers, from " << first_costly;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace filch

@@ -46,6 +46,8 @@ struct item_block {
   held_type held;
 
   using values = no_values;
+  /// May a chunk end anywhere? Not where the next place would be walked to.
+  static constexpr bool ends_anywhere = requires { Shape::has_cheap_places; };
 
   [[nodiscard]] std::uint64_t size() const noexcept { return shape.size(); }
 

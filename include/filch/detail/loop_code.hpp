@@ -24,10 +24,17 @@ using part_function = void (*)(worker_core&, loop_state&, std::uint64_t low, std
 FILCH_API void run_plain_part(worker_core& w, loop_state& whole, std::uint64_t low, std::uint64_t high,
                               std::uint32_t chunks, part_origin origin) noexcept;
 
+/// Where a chunk may end early: after each so many iterations, if somebody asks its worker for something.
+struct chunk_looks {
+  const worker_core* at;
+  std::uint64_t each;
+};
+
 /// The code of the loops of one type: one constant for each, whose address stands for the type, and mostly for a place in the program.
 struct loop_code {
-  /// Runs a chunk. `at`: the iteration in progress, for whoever has to know which one threw.
-  void (*run_chunk)(const void* block, std::uint64_t low, std::uint64_t high, std::uint64_t& at, void* values);
+  /// Runs a chunk, or its beginning. `at`: the iteration in progress, for whoever has to know which one threw. @return where it ended.
+  std::uint64_t (*run_chunk)(const void* block, std::uint64_t low, std::uint64_t high, chunk_looks looks,
+                             std::uint64_t& at, void* values);
   part_function run_part = &run_plain_part;
   /// What a worker gathers begins with that iteration; null: loops of this type gather nothing.
   void (*begin_values)(const void* block, std::uint64_t first, void* values) noexcept = nullptr;
