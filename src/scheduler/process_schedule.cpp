@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "platform/thread.hpp"
+#include "platform/usable.hpp"
 #include "scheduler/trace_file.hpp"
 #include "worker/worker.hpp"
 
@@ -82,6 +83,12 @@ void read_schedule(whole_schedule& into, const std::string& path) {
   int number = 0;
   recorded_call each;
   for (std::size_t tasks = 0; in >> scheduler >> number >> each.workers >> tasks;) {
+    const auto other = into.parts.lower_bound({scheduler, 0});  // of the same scheduler, if it has one
+    const bool is_another =
+        other != into.parts.end() && other->first.first == scheduler && other->second.workers != each.workers;
+    if (each.workers < 1 || each.workers > platform::most_workers || is_another) {
+      reject("has a call with " + std::to_string(each.workers) + " workers, which its scheduler has not");
+    }
     each.tasks.clear();
     task_trace::placement task;
     for (; tasks != 0 && in >> task.task >> task.by; --tasks) {

@@ -81,6 +81,11 @@ def main() -> None:
         damaged = Path(folder) / "damaged"
         damaged.write_text("filch-schedule-2\n0 0 4 1\n7 4\n")
         check_refused(f"FILCH_REPLAY '{damaged}' names a worker that is not there; name a file", FILCH_REPLAY=str(damaged))
+        for header in ("0 0 4 0\n0 1 2000000000 0", "0 0 4 0\n0 1 5 0", "0 0 0 0", "0 0 -1 0", "0 0 1025 0"):
+            damaged.write_text(f"filch-schedule-2\n{header}\nover\n")
+            workers = header.split()[-2]
+            check_refused(f"FILCH_REPLAY '{damaged}' has a call with {workers} workers, which its scheduler has not; name a file",
+                          FILCH_REPLAY=str(damaged))
         cut_off = Path(folder) / "cut_off"
         text = Path(schedule).read_text()
         between_calls = text.rindex("\n", 0, text.rindex("over")) + 1
