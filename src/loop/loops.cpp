@@ -269,13 +269,15 @@ void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::u
 bool fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept {
   const busy_section here(w);
   loop_state& whole = *f.whole;
+  std::exception_ptr other = std::current_exception();
   {
     const std::lock_guard lock(w.common.mutexes.of(&whole));
     if (whole.error == nullptr || at < whole.error_at) {
-      whole.error = std::current_exception();
+      whole.error.swap(other);
       whole.error_at = at;
     }
   }
+  other = nullptr;  // not under the lock: what it destroys may run loops that fail
   cut(whole, at);
   // What values were combined of when that threw may be above what the share has taken back since.
   if (f.next.load() < std::min(f.last.load(), at)) return true;

@@ -44,10 +44,12 @@ struct pipeline_flow::state {
   }
 
   void note_error(std::uint64_t number) noexcept {
+    std::exception_ptr other =
+        std::current_exception();  // ends when the lock is open: what it destroys may be anything
     const std::lock_guard lock(mutex);
     if (number >= failed.load(std::memory_order_relaxed)) return;
     failed.store(number, std::memory_order_relaxed);  // a hint to others; under the lock
-    error = std::current_exception();
+    error.swap(other);
   }
 
   pipeline_item turn;  ///< stands for the turn of an item that has not come

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -100,6 +101,46 @@ TEST_P(stolen_exceptions, of_both_branches_the_first) {
       EXPECT_EQ(thrown, 1);
     }
   }
+}
+
+/// What an exception may do when it ends: work in parallel, where some of that fails.
+struct parting {
+  parting() = default;
+  parting(const parting&) = default;
+  ~parting() {
+    if (!armed.exchange(false)) return;
+    for (std::size_t depth = 0; depth < 70; ++depth) failing_loop(depth);
+  }
+
+  static inline std::atomic<bool> armed{false};
+
+ private:
+  // The loop lies elsewhere on the stack each time, so that each lock of loops is one of theirs.
+  [[gnu::noinline]] static void failing_loop(std::size_t depth) {
+    void* const volatile room = __builtin_alloca(16 * (depth + 1));
+    static_cast<void>(room);
+    EXPECT_THROW(parallel_for(0, 2, [](int) { throw 1; }), int);
+  }
+};
+
+TEST_P(stolen_exceptions, of_a_loop_may_fail_in_loops_when_they_are_replaced) {
+  scheduler s(GetParam().options());
+  parting::armed = true;
+  std::atomic<bool> upper{false};
+  const auto body = [&](int i) {
+    if (i == 1) {
+      struct at_end {
+        std::atomic<bool>& upper;
+        ~at_end() { upper = true; }
+      } const here{upper};
+      throw parting();
+    }
+    while (!upper) std::this_thread::yield();
+    // The other one is noted, or is about to be.
+    for (int round = 0; round < 100; ++round) std::this_thread::yield();
+    throw std::runtime_error("lower");
+  };
+  EXPECT_THROW(s.run([&] { parallel_for(0, 2, body, loop::fixed{}); }), std::runtime_error);
 }
 
 TEST_P(exceptions, of_groups_all_tasks_run_and_the_first_arrives) {
