@@ -74,7 +74,9 @@ void process_profile::begin_root() noexcept {
   ++of.begun_roots;
 }
 
+// Not in a child that was made in a root: a thread of the parent may have the lock.
 void process_profile::end_root(std::int64_t since_ns) noexcept {
+  if (!is_asked_for()) return;
   profile_of_process& of = whole_profile();
   const std::lock_guard lock(of.mutex);
   --of.begun_roots;
@@ -82,6 +84,7 @@ void process_profile::end_root(std::int64_t since_ns) noexcept {
 }
 
 void process_profile::add(const profiled_work& root) noexcept {
+  if (!is_asked_for()) return;
   profile_of_process& of = whole_profile();
   const std::lock_guard lock(of.mutex);
   try {

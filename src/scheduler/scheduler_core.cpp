@@ -304,6 +304,8 @@ void scheduler_core::leave(worker& w) noexcept {
 }
 
 void scheduler_core::detach(worker& w) noexcept {
+  // In a child that was made in the call a thread of the parent may have the lock.
+  if (!is_of_this_process()) return;
   leave(w);
   if (ticker_ != nullptr) ticker_->leave();
   if (w.number == 0) {

@@ -308,7 +308,8 @@ process_trace::process_trace(scheduler_core& of) : of_(of), is_wanted_(recording
 }
 
 process_trace::~process_trace() {
-  if (!is_wanted_) return;
+  // Not in a child that was made meanwhile: a thread of the parent may have one of the locks.
+  if (!is_wanted_ || recording_path("FILCH_TRACE") == nullptr) return;
   process_recording& all = of_process();
   const std::lock_guard lock(all.mutex);
   std::erase(all.running, &of_);

@@ -170,6 +170,32 @@ void fork_in_a_task(char** /*argv*/) {
   use_all();
 }
 
+/// A thread that is not there in the child may have had any lock of the scheduler. In the child it can be destroyed, and a call left.
+void fork_beside_guests(char** /*argv*/) {
+  auto pool = std::make_unique<filch::scheduler>(2);
+  std::atomic<bool> done = false;
+  std::vector<std::thread> guests;
+  for (int i = 0; i < 3; ++i) {
+    guests.emplace_back([&] {
+      while (!done) pool->run([] {});
+    });
+  }
+  for (int i = 0; i < 40; ++i) {
+    in_child([&] { pool.reset(); });
+    pid_t child = -1;
+    pool->run([&] {
+      child = fork();
+      if (child == 0) alarm(10);
+    });
+    if (child == 0) _exit(0);
+    int status = 1;
+    expect(waitpid(child, &status, 0) == child, "waitpid");
+    expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child has left the call");
+  }
+  done = true;
+  for (std::thread& guest : guests) guest.join();
+}
+
 void fork_and_exec(char** /*argv*/) {
   use_all();
   filch::parallel_for(0, 8, [](int /*i*/) { expect(std::system("true") == 0, "a program that a task starts"); });
@@ -422,6 +448,7 @@ int main(int argc, char** argv) {
       {"fork_before_use", fork_before_use},
       {"fork_after_use", fork_after_use},
       {"fork_in_a_task", fork_in_a_task},
+      {"fork_beside_guests", fork_beside_guests},
       {"fork_and_exec", fork_and_exec},
       {"affinity_changes", affinity_changes},
       {"alarms", alarms},
