@@ -424,8 +424,9 @@ statistics scheduler_core::stats() const {
   const std::lock_guard lock(stats_mutex_);
   statistics sum = total(team_);
   for (const auto& pair : counter_pairs) sum.*pair.to -= forgotten_.*pair.to;
-  sum.idle_ns -= forgotten_.idle_ns;
-  sum.wait_ns -= forgotten_.wait_ns;
+  // Of a stretch that ends while it is looked at, the time may be a little less than it seemed to be.
+  sum.idle_ns -= std::min(sum.idle_ns, forgotten_.idle_ns);
+  sum.wait_ns -= std::min(sum.wait_ns, forgotten_.wait_ns);
   return sum;
 }
 
