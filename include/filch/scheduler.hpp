@@ -164,7 +164,7 @@ class FILCH_API scheduler {
   /// For filch itself: the scheduler of a place (filch/places.hpp).
   scheduler(const options& chosen, const detail::place_hooks& place);
   /// For filch itself: the implementation.
-  [[nodiscard]] detail::scheduler_core& core() noexcept { return *core_; }
+  [[nodiscard]] detail::scheduler_core& core() const noexcept { return *core_; }
 
  private:
   detail::scheduler_core* core_ = nullptr;  ///< owned, unless a task of its own has called the destructor
@@ -193,7 +193,7 @@ struct FILCH_API worker_id {
 namespace detail {
 
 /// The index that the calling thread has in that scheduler, also from inside of another one; -1: none.
-[[nodiscard]] FILCH_API int index_in(const scheduler& of) noexcept;
+[[nodiscard]] FILCH_API int index_in(const scheduler_core& of) noexcept;
 
 /// Makes the calling thread a worker of a scheduler for the time of its life.
 class FILCH_API attachment {
@@ -244,7 +244,7 @@ auto submit(F&& f, Args&&... args) {
 
 template <class F>
 decltype(auto) scheduler::run(F&& f) {
-  if (detail::self->home == this) return std::forward<F>(f)();
+  if (detail::self->home == core_) return std::forward<F>(f)();
   const detail::attachment here(*this);
   return detail::run_attached(std::forward<F>(f));
 }

@@ -36,7 +36,7 @@ class worker_local {
   template <class Make>
     requires std::is_invocable_r_v<T, Make&>
   worker_local(scheduler& of, Make make)
-      : of_(&of), make_(std::move(make)), values_(static_cast<std::size_t>(of.most_indices())) {}
+      : of_(&of.core()), make_(std::move(make)), values_(static_cast<std::size_t>(of.most_indices())) {}
 
   explicit worker_local(const T& initial)
     requires std::is_copy_constructible_v<T>
@@ -108,7 +108,7 @@ class worker_local {
     T of;
   };
 
-  scheduler* of_;
+  const detail::scheduler_core* of_;
   std::function<T()> make_;
   std::vector<std::unique_ptr<value>> values_;
 };

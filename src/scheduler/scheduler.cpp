@@ -124,14 +124,14 @@ filch::scheduler& worker_id::home_or_default() const {
 worker_id this_worker() noexcept {
   const detail::worker* const w = detail::worker::of_this_thread();
   if (w == nullptr) return {};
-  return {w->number, w->core.chosen().workers + scheduler::most_guests, w->home};
+  return {w->number, w->core.chosen().workers + scheduler::most_guests, &w->core.home()};
 }
 
 namespace detail {
 
 void keep_loaded(const void* address) noexcept { platform::keep_loaded(address); }
 
-int index_in(const scheduler& of) noexcept {
+int index_in(const scheduler_core& of) noexcept {
   for (const worker* w = worker::of_this_thread(); w != nullptr; w = w->outer) {
     if (w->home == &of) return w->number;
   }

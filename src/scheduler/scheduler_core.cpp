@@ -244,7 +244,7 @@ worker& scheduler_core::add_worker(const platform::worker_place& at) {
   }
   const common_parts common{team_,    sleepers_,       interrupter_,    *policy_,       spares_,
                             mutexes_, chosen_.workers, chosen_.spin_ns, chosen_.policy, place_ != nullptr};
-  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), home_, *this, common, chosen_.stack_bytes, at);
+  auto w = std::make_unique<worker>(static_cast<std::uint16_t>(number), *this, common, chosen_.stack_bytes, at);
   w->offered = policy_->make_offer();
   w->loops.kind = runs_at_once() ? loop_kind::standard : chosen_.loop;
   if (is_recorded_) w->trace.start();

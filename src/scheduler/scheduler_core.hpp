@@ -46,6 +46,8 @@ class scheduler_core {
   /// Whose worker the calling thread is; else that of the default scheduler. Throws as scheduler::default_scheduler().
   [[nodiscard]] static scheduler_core& of_caller_or_default();
 
+  /// May be gone: a task of its own may have ended it.
+  [[nodiscard]] scheduler& home() const noexcept { return home_; }
   /// As scheduler::run, also when that is gone, as a task of its own may have seen to.
   template <class F>
   decltype(auto) run(F&& f) {

@@ -83,7 +83,7 @@ class task_trace {
   bool running_ = false;
   bool forgotten_ = false;
   // Of who has begun the iteration.
-  const scheduler* home_ = nullptr;
+  const scheduler_core* home_ = nullptr;
   unsigned iterations_ = 0;  ///< that count
   bool strict_ = false;
   const worker* root_ = nullptr;

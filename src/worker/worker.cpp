@@ -46,8 +46,8 @@ std::size_t slots_in(std::size_t bytes) noexcept {
 
 }  // namespace
 
-worker::worker(std::uint16_t own_number, scheduler& own_home, scheduler_core& of, const common_parts& of_all,
-               std::size_t stack_bytes, const platform::worker_place& own_place)
+worker::worker(std::uint16_t own_number, scheduler_core& of, const common_parts& of_all, std::size_t stack_bytes,
+               const platform::worker_place& own_place)
     : stack_(stack_bytes),
       run_memory_(slots_in(stack_bytes) * sizeof(group_run)),
       core(of),
@@ -66,7 +66,7 @@ worker::worker(std::uint16_t own_number, scheduler& own_home, scheduler_core& of
   head.store(base);
   set_split(base);
   end = base + (common.policy.runs_at_once() ? 0 : slots_in(stack_bytes));
-  home = &own_home;
+  home = &of;
   number = own_number;
   loops.tuners = &own_tuners_;
   diverts = false;

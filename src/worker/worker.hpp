@@ -188,8 +188,8 @@ class worker : public worker_core {
   std::optional<platform::mapping> traced_memory_;  ///< with policies that follow traces
 
  public:
-  worker(std::uint16_t own_number, scheduler& own_home, scheduler_core& of, const common_parts& of_all,
-         std::size_t stack_bytes, const platform::worker_place& own_place = {});
+  worker(std::uint16_t own_number, scheduler_core& of, const common_parts& of_all, std::size_t stack_bytes,
+         const platform::worker_place& own_place = {});
 
   /// The worker that the calling thread is at present; null: of no scheduler.
   [[nodiscard]] static worker* of_this_thread() noexcept {

@@ -30,7 +30,7 @@ struct bare_workers {
   bare_workers(std::uint16_t n, const std::string& named, std::uint32_t processors = 0)
       : home(small(1, named, "transitive")), idle(everybody, processors), rules(make_policy(home.core().chosen())) {
     for (std::uint16_t i = 0; i < n; ++i) {
-      everybody.add(std::make_unique<worker>(i, home, home.core(),
+      everybody.add(std::make_unique<worker>(i, home.core(),
                                              common_parts{everybody, idle, interrupts, *rules, home.core().spares(),
                                                           mutexes, n, patience::spin_ns, named, false},
                                              home.core().chosen().stack_bytes));

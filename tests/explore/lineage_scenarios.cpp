@@ -44,7 +44,7 @@ void explore_lineage(const std::string& policy, const both_function& both) {
   striped_mutex mutexes;
   const auto rules = make_policy(home.core().chosen());
   for (std::uint16_t i = 0; i < 3; ++i) {
-    everybody.add(std::make_unique<worker>(i, home, home.core(),
+    everybody.add(std::make_unique<worker>(i, home.core(),
                                            common_parts{everybody, idle, interrupts, *rules, home.core().spares(),
                                                         mutexes, 3, patience::spin_ns, policy, false},
                                            home.core().chosen().stack_bytes));

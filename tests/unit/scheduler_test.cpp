@@ -124,6 +124,25 @@ TEST(scheduler, the_default_scheduler_serves_threads_outside_of_any) {
   other.join();
 }
 
+// The ended one lives until its task does.
+TEST(scheduler, made_where_one_was_that_its_own_task_has_ended_is_another_one) {
+  std::optional<scheduler> pool(std::in_place, options{.workers = 3});
+  pool->run([&] {
+    const int before = this_worker().count;
+    pool.reset();
+    pool.emplace(options{.workers = 2});
+    pool->run([&] {
+      EXPECT_EQ(this_worker().count, pool->most_indices());
+      EXPECT_EQ(this_worker().scheduler, &*pool);
+      worker_local<int> all(*pool, 7);
+      EXPECT_EQ(all.local(), 7);
+    });
+    EXPECT_EQ(this_worker().count, before);
+    worker_local<int> all(*pool, 7);
+    EXPECT_THROW(all.local(), std::logic_error);
+  });
+}
+
 TEST(scheduler, one_inside_the_other) {
   scheduler outer({.workers = 3});
   scheduler inner({.workers = 2, .policy = "chase_lev"});
@@ -152,6 +171,24 @@ double cpu_seconds() {
     return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// A stretch of idleness that ends while it is looked at may seem to be longer than it turns out to be.
+TEST(scheduler, forgets_no_more_than_there_was) {
+  scheduler s({.workers = 2});
+  std::atomic<bool> over{false};
+  std::thread caller([&] {
+    while (!over) s.run([] { fork_join([] {}, [] {}); });
+  });
+  constexpr std::uint64_t hour_ns = 3'600'000'000'000;
+  for (int i = 0; i < 20'000; ++i) {
+    s.reset_stats();
+    const statistics now = s.stats();
+    ASSERT_LT(now.idle_ns, hour_ns);
+    ASSERT_LT(now.wait_ns, hour_ns);
+  }
+  over = true;
+  caller.join();
 }
 
 TEST(scheduler, an_idle_pool_uses_no_processor) {

@@ -171,7 +171,7 @@ class robbed_at_once final : public policy {
  private:
   worker& add_worker() {
     const auto number = static_cast<std::uint16_t>(everybody_.size());
-    everybody_.add(std::make_unique<worker>(number, home_, home_.core(),
+    everybody_.add(std::make_unique<worker>(number, home_.core(),
                                             common_parts{everybody_, idle_, interrupts_, *this, home_.core().spares(),
                                                          mutexes_, 1, patience::spin_ns, "recorded", false},
                                             4096));

@@ -21,12 +21,9 @@
 #include <filch/loop.hpp>
 #include <filch/platform/memory.hpp>
 
-namespace filch {
-class scheduler;
-}
-
 namespace filch::detail {
 
+class scheduler_core;
 class task_trace;
 struct given_task;
 struct work_share;
@@ -104,7 +101,9 @@ struct alignas(64) worker_core {
   platform::local<slot*> split;  ///< tasks at or above it are private; the owner's copy of what thieves see
   slot* end = nullptr;           ///< end of the task stack
   slot* base = nullptr;          ///< first slot of the task stack; any thread
-  scheduler* home = nullptr;     ///< the scheduler this worker belongs to
+  /// Of the scheduler this worker belongs to. Not the scheduler: in one that a task of its own has ended it is there still, and another
+  /// scheduler may be where that was.
+  const scheduler_core* home = nullptr;
   innermost_part inner;
   group_part groups;
   loop_part loops;
