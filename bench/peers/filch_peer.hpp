@@ -44,7 +44,7 @@ struct filch_peer {
   }
 
   /// Inside of `scheduler::run`.
-  static int workers() { return detail::self->home->workers(); }
+  static int workers() { return filch::this_worker().scheduler->workers(); }
   static std::uintptr_t this_worker() { return static_cast<std::uintptr_t>(filch::this_worker()); }
   static constexpr bool prefers_loops = false;
 
