@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,8 +27,11 @@ namespace filch {
 ///     graph.add([] { ... }, {left, right});
 ///     graph.run();
 ///
+/// Can be moved, but not while it runs; its nodes are those of the new graph then, and what was moved from has no tasks.
 /// Thread safety: one thread at a time.
 class FILCH_API task_graph {
+  class contents;
+
  public:
   /// A task of the graph that it is from, as long as that is there; by default, none.
   class node {
@@ -36,14 +40,18 @@ class FILCH_API task_graph {
 
    private:
     friend class task_graph;
-    node(const task_graph& of, std::size_t which) noexcept : of_(&of), which_(which) {}
-    const task_graph* of_ = nullptr;
+    node(const contents& of, std::size_t which) noexcept : of_(&of), which_(which) {}
+    const contents* of_ = nullptr;
     std::size_t which_ = 0;
   };
 
-  task_graph() = default;
+  task_graph() noexcept;
+  task_graph(task_graph&& from) noexcept;
+  /// The tasks that it had so far go.
+  task_graph& operator=(task_graph&& from) noexcept;
   task_graph(const task_graph&) = delete;
   task_graph& operator=(const task_graph&) = delete;
+  ~task_graph();
 
   /// Adds a task, which calls f in each run after those tasks have ended.
   /// @throws std::bad_alloc; what copying f throws; std::invalid_argument when one of those tasks is not of this graph. Then
@@ -64,9 +72,10 @@ class FILCH_API task_graph {
   ///      looked for once after each change that could have made one.
   void run();
 
-  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept;
 
  private:
+  // What programs and the library both know has no containers, which the program's flags may change (_GLIBCXX_DEBUG).
   struct task {
     task() = default;
     virtual ~task() = default;
@@ -74,7 +83,8 @@ class FILCH_API task_graph {
     task& operator=(const task&) = delete;
     virtual void call() = 0;
 
-    std::vector<task*> next;
+    std::unique_ptr<task*[]> next;  ///< what it comes before: `edges` of them
+    std::size_t edges = 0;
     std::size_t before = 0;  ///< how many come before it
     task* later = nullptr;   ///< of those that a worker has yet to run, the next one
     std::exception_ptr error;
@@ -91,20 +101,9 @@ class FILCH_API task_graph {
     F f;
   };
 
-  node add_task(std::unique_ptr<task> made, const std::vector<node>& after);
-  void prepare();
-  void check_circles();
-  void run_all(task* list, task_group& group) noexcept;
-  bool share(task& t, task_group& group) noexcept;
-  task* run_one(task& t, task* list) noexcept;
-  void rethrow();
+  node add_task(std::unique_ptr<task> made, std::span<const node> after);
 
-  std::vector<std::unique_ptr<task>> all_;
-  std::vector<task*> first_;  ///< those before which none comes, if the graph is prepared
-  bool is_prepared_ = false;  ///< nothing was added since
-  bool may_circle_ = false;   ///< an edge to an older task was added since
-  /// [GN2] relaxed: a task of the run threw, whose end comes before that of the run.
-  platform::atomic<bool> has_failed_{false};
+  std::unique_ptr<contents> contents_;  ///< null: no tasks
 };
 
 }  // namespace filch

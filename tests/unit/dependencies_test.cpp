@@ -223,6 +223,27 @@ TEST(task_graph, nodes_of_other_graphs_are_refused) {
   graph.run();
 }
 
+TEST(task_graph, a_graph_that_moved_has_its_nodes) {
+  scheduler pool({.workers = 2});
+  std::vector<task_graph> graphs(2);
+  int order = 0;
+  const auto first = graphs[0].add([&] { order = 1; });
+  graphs.emplace_back();  // and the others move
+  task_graph graph = std::move(graphs[0]);
+  graph.add([&] { order = order * 10 + 2; }, {first});
+  EXPECT_EQ(graph.size(), 2U);
+  pool.run([&] { graph.run(); });
+  EXPECT_EQ(order, 12);
+
+  EXPECT_EQ(graphs[0].size(), 0U);  // NOLINT(bugprone-use-after-move): it is a graph without tasks.
+  EXPECT_THROW(graphs[0].precede(first, first), std::invalid_argument);
+  graphs[0].run();
+  graphs[0].add([&] { order = 3; });
+  pool.run([&] { graphs[0].run(); });
+  EXPECT_EQ(order, 3);
+  EXPECT_THROW(graphs[0].add([] {}, {first}), std::invalid_argument);
+}
+
 TEST(task_graph, circles_are_refused) {
   task_graph graph;
   bool ran = false;
