@@ -22,6 +22,9 @@ case "$what" in
   next_standard) # g++ 12 and clang 16 call it so, newer ones as well
     "$compiler" -std=c++2b -O0 "${warnings[@]}" "${include[@]}" "$sources/every_header.cpp" "${link[@]}" -o "$program"
     ;;
+  checked_containers) # whose layout differs from those in the library
+    "$compiler" -std=c++20 -O0 -D_GLIBCXX_DEBUG "${warnings[@]}" "${include[@]}" "$sources/every_header.cpp" "${link[@]}" -o "$program"
+    ;;
   hidden)
     of_library=$(dirname "$library")
     "$compiler" -std=c++20 -O0 -shared -fPIC -fvisibility=hidden -fvisibility-inlines-hidden "${include[@]}" \
@@ -43,7 +46,7 @@ case "$what" in
     "$compiler" "$folder/without_assertions.o" "$folder/with_assertions.o" "${link[@]}" -o "$program"
     ;;
   *)
-    echo "use_flags.sh: unknown '$what'; use one of: no_rtti, next_standard, hidden, unload, two_units" >&2
+    echo "use_flags.sh: unknown '$what'; use one of: no_rtti, next_standard, checked_containers, hidden, unload, two_units" >&2
     exit 2
     ;;
 esac

@@ -54,14 +54,23 @@ inline constexpr bool leads_to_bits<blocked_range3d<Page, Row, Column>> = leads_
 
 inline constexpr std::uint64_t bits_of_word = std::numeric_limits<unsigned long>::digits;
 
-/// Does the standard library's iterator tell where in its word it is? Elsewhere loops over bits are not cut.
-inline constexpr bool knows_words = requires(const bit_iterator& i) { i._M_offset; };
+/// The standard library's iterator tells where in its word it is.
+template <class Iterator>
+concept tells_word = requires(const Iterator& i) { i._M_offset; };
+/// One that checks its use (_GLIBCXX_DEBUG), around such an iterator.
+template <class Iterator>
+concept checked_word = !tells_word<Iterator> && requires(const Iterator& i) { i.base()._M_offset; };
+
+/// Elsewhere loops over bits are not cut.
+inline constexpr bool knows_words = tells_word<bit_iterator> || checked_word<bit_iterator>;
 
 /// Of the same word, in the direction in which the iterator goes.
 template <class Iterator>
 std::uint64_t bits_before([[maybe_unused]] const Iterator& i) noexcept {
-  if constexpr (requires { i._M_offset; }) {
+  if constexpr (tells_word<Iterator>) {
     return i._M_offset;
+  } else if constexpr (checked_word<Iterator>) {
+    return i.base()._M_offset;
   } else {
     return 0;
   }

@@ -1,5 +1,6 @@
 // Includes every header that needs nothing but filch, and runs a little of most. Compiled with flags that programs have
 // and filch itself is not built with: use_flags.sh. Exit status 0 if it all worked.
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -49,10 +50,17 @@ bool everything_works(filch::scheduler& pool) {
       4, [&]() -> std::optional<int> { return next < 10 ? std::optional(next++) : std::nullopt; },
       filch::parallel([](int i) { return i + 1; }), filch::serial_in_order([&](int i) { seen += i; }));
 
+  std::vector<bool> bits(1000);
+  filch::parallel_for(bits.begin() + 1, bits.end(), [](auto&& bit) { bit = true; });
+  filch::parallel_for(filch::blocked_range(bits.begin() + 100, bits.end()), [](const auto& part) {
+    for (auto i = part.begin(); i != part.end(); ++i) *i = !*i;
+  });
+  const bool are_set = std::count(bits.begin(), bits.end(), true) == 99 && bits[1] && bits[99];
+
   const filch::future<int> answer = pool.submit([] { return 42; });
   filch::worker_local<int> counts(pool);
   counts.local() = 1;
-  return sum == 999 * 500 && numbers.back() == sum && order == 12 && seen == 55 && answer.get() == 42 &&
+  return are_set && sum == 999 * 500 && numbers.back() == sum && order == 12 && seen == 55 && answer.get() == 42 &&
          counts.combine(std::plus<>{}) == 1 && throws_what_was_thrown();
 }
 
