@@ -20,6 +20,7 @@
 #include <filch/detail/bit_shape.hpp>
 #include <filch/detail/landmarks.hpp>
 #include <filch/detail/loop_blocks.hpp>
+#include <filch/detail/part_call.hpp>
 #include <filch/detail/range_ends.hpp>
 #include <filch/detail/run_loop.hpp>
 #include <filch/detail/shapes.hpp>
@@ -40,7 +41,7 @@ template <splittable_range Range, class Body>
 void run_halves(Range range, Body& body, const std::stop_token* stop) {
   if (range.empty() || (stop != nullptr && stop->stop_requested())) return;
   if (!range.is_divisible()) {
-    body(static_cast<const Range&>(range));
+    detail::call_with_part(body, range);
     return;
   }
   Range second(range, split{});
@@ -193,6 +194,7 @@ void parallel_for(First first, Last last, Step step, Body&& body, splitting how 
 /// @param range  a blocked_range of one, two or three dimensions, whose parts are sized at run time, or any other
 ///               splittable range, which is halved until it is not divisible. A range's grainsize is a lower bound for
 ///               the parts, but for the ends.
+/// @param body   called with std::invoke and a constant part; one that takes `Range&` alone with a variable of its own.
 /// The rest as above; of several exceptions the one of the lowest part is thrown.
 template <splittable_range Range, class Body>
 void parallel_for(const Range& range, Body&& body, splitting how = {}) {

@@ -18,6 +18,7 @@
 #include <filch/blocked_range.hpp>
 #include <filch/detail/landmarks.hpp>
 #include <filch/detail/loop_blocks.hpp>
+#include <filch/detail/part_call.hpp>
 #include <filch/detail/range_ends.hpp>
 #include <filch/detail/reduction_tree.hpp>
 #include <filch/detail/run_loop.hpp>
@@ -215,7 +216,8 @@ struct range_sums {
   [[nodiscard]] T interval(std::uint64_t low, std::uint64_t high) const {
     T sum = identity;
     std::uint64_t at = low;
-    shape.visit(low, high, at, [&](const range& part) { sum = static_cast<T>(body(part, std::move(sum))); });
+    shape.visit(low, high, at,
+                [&](const range& part) { sum = static_cast<T>(detail::call_with_part(body, part, std::move(sum))); });
     return sum;
   }
 };
@@ -318,7 +320,9 @@ V reduce_halves(Range range, const Make& make, const Combine& combine) {
 template <class T, class Range, class Body, class Combine>
 T reduce_any(const Range& range, const T& identity, const Body& body, const Combine& combine) {
   const value_combiner<T, Combine> both{combine};
-  const auto make = [&](const Range& part) -> T { return static_cast<T>(body(part, T(identity))); };
+  const auto make = [&](const Range& part) -> T {
+    return static_cast<T>(detail::call_with_part(body, part, T(identity)));
+  };
   if constexpr (sizeof(T) <= most_on_stack) {
     return detail::reduce_halves<T>(range, make, both);
   } else {
@@ -336,7 +340,7 @@ T reduce_any(const Range& range, const T& identity, const Body& body, const Comb
 /// @param range     as for parallel_for. With a blocked_range, parts have `grainsize` iterations or, without one,
 ///                  1/2048 of all, rounded up; 1/128 if T is larger than 64 bytes, or no trivial copy.
 /// @param identity  combine(identity, x) is x. Returned for an empty range. Its type T can be copied.
-/// @param body      body(const Range&, T) -> T.
+/// @param body      body(const Range&, T) -> T, or, as of a loop, body(Range&, T).
 /// @param combine   combine(T, T) -> T, associative but for rounding; called for neighbours, the left one first. Both
 ///                  are called by several threads at the same time.
 /// @throws what body or combine throws, when the parts that others have begun have ended, however long these are; of several

@@ -30,7 +30,7 @@ class scanned_elements {
   scanned_elements(Input in, Output out, const Operation& op) : in_(in), out_(out), op_(op) {}
 
   [[nodiscard]] T first(std::uint64_t i) const { return T(at(in_, i)); }
-  void add(T& sum, std::uint64_t i) const { sum = static_cast<T>(op_(std::move(sum), at(in_, i))); }
+  void add(T& sum, std::uint64_t i) const { sum = static_cast<T>(std::invoke(op_, std::move(sum), at(in_, i))); }
 
  protected:
   template <class Iterator>
@@ -61,7 +61,7 @@ class exclusive_elements : public scanned_elements<T, Input, Output, Operation> 
 
   void scan(T& sum, std::uint64_t i) const {
     // First the sum: in and out may be the same.
-    T next = static_cast<T>(this->op_(std::as_const(sum), this->at(this->in_, i)));
+    T next = static_cast<T>(std::invoke(this->op_, std::as_const(sum), this->at(this->in_, i)));
     this->at(this->out_, i) = std::move(sum);
     sum = std::move(next);
   }
@@ -208,7 +208,7 @@ Output parallel_exclusive_scan(Range&& range, Output out, const T& init, const O
 /// @param range     a blocked_range, in parts of `grainsize` iterations (0: as the grain of parallel_inclusive_scan),
 ///                  or any other splittable range, which is cut as far as it is divisible.
 /// @param identity  combine(identity, x) is x. Returned for an empty range.
-/// @param body      body(const Range&, T sum, bool is_final) -> T, the sum with the part's own values added behind it.
+/// @param body      body(const Range&, T sum, bool is_final) -> T (or, as of a loop, Range&), the sum with the part's own values added behind it.
 /// @param combine   combine(T, T) -> T, associative but for rounding, left one first. Both are called by several
 ///                  threads at the same time.
 /// @return the sum of all.

@@ -40,8 +40,8 @@ T parallel_transform_reduce(First first1, First last1, Second first2, T init, co
                             const Transform& transform = {}, std::size_t grain = 0) {
   // An iterator's own difference may be wider, and no integer: that of std::views::iota(0L, n).
   const auto value = [&](std::ptrdiff_t i) -> decltype(auto) {
-    return transform(first1[static_cast<std::iter_difference_t<First>>(i)],
-                     first2[static_cast<std::iter_difference_t<Second>>(i)]);
+    return std::invoke(transform, first1[static_cast<std::iter_difference_t<First>>(i)],
+                       first2[static_cast<std::iter_difference_t<Second>>(i)]);
   };
   const auto count = static_cast<std::ptrdiff_t>(last1 - first1);
   return filch::parallel_reduce(std::ptrdiff_t{0}, count, std::move(init), value, combine, grain);

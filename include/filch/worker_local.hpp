@@ -68,13 +68,13 @@ class worker_local {
   template <class F>
   void for_each(F&& f) {
     for (const std::unique_ptr<value>& each : values_) {
-      if (each != nullptr) f(each->of);
+      if (each != nullptr) std::invoke(f, each->of);
     }
   }
   template <class F>
   void for_each(F&& f) const {
     for (const std::unique_ptr<value>& each : values_) {
-      if (each != nullptr) f(std::as_const(each->of));
+      if (each != nullptr) std::invoke(f, std::as_const(each->of));
     }
   }
   /// combine(combine(first, second), third) ... in the order of the workers' indices; what make() makes if there is none.
@@ -83,7 +83,7 @@ class worker_local {
     std::optional<T> all;
     for_each([&](const T& each) {
       if (all) {
-        *all = combine(std::move(*all), each);
+        *all = std::invoke(combine, std::move(*all), each);
       } else {
         all.emplace(each);
       }

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <filch/detail/part_call.hpp>
 #include <filch/detail/shapes.hpp>
 
 namespace filch::detail {
@@ -62,7 +63,7 @@ template <class Shape, class Body>
 struct range_block {
   using range = typename Shape::range;
   Shape shape;
-  using held_type = held_body<Body, by_value<Body, const range&>>;
+  using held_type = held_body<Body, by_value<Body, part_argument<Body, range>>>;
   held_type held;
 
   using values = no_values;
@@ -71,7 +72,7 @@ struct range_block {
 
   void run(std::uint64_t low, std::uint64_t high, std::uint64_t& at, no_values& /*none*/) const {
     at = low;
-    shape.visit(low, high, at, [&](const range& part) { held.get()(part); });
+    shape.visit(low, high, at, [&](const range& part) { detail::call_with_part(held.get(), part); });
   }
 };
 
@@ -86,7 +87,7 @@ auto block_of(const Shape& shape, Body& body) {
     return block{shape, typename block::held_type(body)};
   } else {
     static_assert(
-        std::is_invocable_v<Body&, const typename Shape::range&>,
+        takes_part<Body, typename Shape::range>,
         "filch: the body of a loop over a range is called with parts of it, as 'const auto& part', and goes through "
         "each itself; it cannot be called so");
     using block = range_block<Shape, Body>;

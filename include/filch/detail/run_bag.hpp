@@ -1,7 +1,9 @@
 // How a bag is processed: the owner's part, inlined into the caller as far as it concerns the body.
 #pragma once
 
+#include <functional>
 #include <stop_token>
+#include <type_traits>
 
 #include <filch/detail/division.hpp>
 #include <filch/detail/item_share.hpp>
@@ -23,7 +25,11 @@ struct bag_body {
     feeder<Item> more(part);
     detail::run_bag_share(part, stolen, [&] {
       Item item = part.items.pop();
-      body(item, more);
+      if constexpr (std::is_invocable_v<Body&, Item&, feeder<Item>&>) {
+        std::invoke(body, item, more);
+      } else {
+        std::invoke(body, item);
+      }
     });
   }
 

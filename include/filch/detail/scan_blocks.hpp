@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <filch/detail/part_call.hpp>
 #include <filch/parallel_for.hpp>
 
 namespace filch::detail {
@@ -57,7 +59,7 @@ class block_sums {
   template <class Combine>
   void add_up(const Combine& combine) {
     for (std::size_t i = 1; i < sums_.size(); ++i) {
-      T sum = static_cast<T>(combine(std::as_const(*sums_[i - 1]), std::move(*sums_[i])));
+      T sum = static_cast<T>(std::invoke(combine, std::as_const(*sums_[i - 1]), std::move(*sums_[i])));
       sums_[i].emplace(std::move(sum));
     }
   }
@@ -172,7 +174,7 @@ template <class T, class Part, class Body, class Combine>
 T scan_parts(std::uint64_t count, const Part& part, const T& identity, const Body& body, const Combine& combine) {
   const auto of_part = [&](std::uint64_t i, T before, bool is_final) -> T {
     const auto of = part(i);
-    return body(of, std::move(before), is_final);
+    return detail::call_with_part(body, of, std::move(before), is_final);
   };
   if (count == 1) return of_part(0, T(identity), true);
   block_sums<T> sums(count - 1);
