@@ -90,12 +90,17 @@ void adaptive(Task&& task, adaptive_options how = {}) {
   detail::run_adaptive(task, how.budget, how.end == termination::counted);
 }
 
-/// The same, which ends early once a stop is requested: between two steps.
+/// The same, which ends early once a stop is requested: between two steps. `how` may be left out.
 /// @return whether a stop was requested.
 template <class Task>
   requires adaptive_task<std::remove_reference_t<Task>>
 loop_status adaptive(Task&& task, adaptive_options how, const std::stop_token& stop) {
   return detail::run_adaptive(task, how.budget, how.end == termination::counted, &stop);
+}
+template <class Task, std::same_as<std::stop_token> Stop>
+  requires adaptive_task<std::remove_reference_t<Task>>
+loop_status adaptive(Task&& task, const Stop& stop) {
+  return filch::adaptive(task, adaptive_options{}, stop);
 }
 
 }  // namespace filch

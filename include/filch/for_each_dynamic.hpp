@@ -1,6 +1,7 @@
 // for_each_dynamic: a loop over items, to which its iterations may add further ones.
 #pragma once
 
+#include <concepts>
 #include <iterator>
 #include <stop_token>
 #include <utility>
@@ -31,7 +32,7 @@ work_bag<std::iter_value_t<First>> bag_of(First first, Last last) {
 }  // namespace detail
 
 /// Calls body(item, more) once for every item of [first, last), and for every item that bodies add by
-/// `more.push(item)`. The order is unspecified. Returns when all have been processed.
+/// `more.push(item)`; or body(item), if that adds nothing. The order is unspecified. Returns when all have been processed.
 ///
 ///     filch::for_each_dynamic(roots.begin(), roots.end(), [](node*& n, filch::feeder<node*>& more) {
 ///       visit(*n);
@@ -53,7 +54,8 @@ void for_each_dynamic(Range&& range, Body&& body, sharing how = {}) {
   filch::for_each_dynamic(detail::range_begin(range), detail::range_end(range), body, how);
 }
 
-/// The same, which ends early once a stop is requested: items whose body has not begun by then may be dropped.
+/// The same, which ends early once a stop is requested: items whose body has not begun by then may be dropped. `how` may be
+/// left out.
 /// @return whether a stop was requested.
 template <std::input_iterator First, std::sentinel_for<First> Last, class Body>
   requires bag_processor<Body, std::iter_value_t<First>>
@@ -64,6 +66,16 @@ template <detail::iterable Range, class Body>
   requires bag_processor<Body, std::iter_value_t<decltype(detail::range_begin(std::declval<Range&>()))>>
 loop_status for_each_dynamic(Range&& range, Body&& body, sharing how, const std::stop_token& stop) {
   return filch::for_each_dynamic(detail::range_begin(range), detail::range_end(range), body, how, stop);
+}
+template <std::input_iterator First, std::sentinel_for<First> Last, class Body, std::same_as<std::stop_token> Stop>
+  requires bag_processor<Body, std::iter_value_t<First>>
+loop_status for_each_dynamic(First first, Last last, Body&& body, const Stop& stop) {
+  return detail::bag_of(std::move(first), std::move(last)).process(body, stop);
+}
+template <detail::iterable Range, class Body, std::same_as<std::stop_token> Stop>
+  requires bag_processor<Body, std::iter_value_t<decltype(detail::range_begin(std::declval<Range&>()))>>
+loop_status for_each_dynamic(Range&& range, Body&& body, const Stop& stop) {
+  return filch::for_each_dynamic(detail::range_begin(range), detail::range_end(range), body, stop);
 }
 
 }  // namespace filch

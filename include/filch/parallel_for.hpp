@@ -215,7 +215,8 @@ void parallel_for(const Range& range, Body&& body, weights hints) {
   }
 }
 
-/// The same loops, which end early once a stop is requested: iterations that have not begun by then may be skipped.
+/// The same loops, which end early once a stop is requested: iterations that have not begun by then may be skipped. `how` may be
+/// left out.
 /// @return whether a stop was requested.
 template <class First, class Last, class Body>
   requires detail::loop_bounds<First, Last>
@@ -233,6 +234,25 @@ loop_status parallel_for(Range&& range, Body&& body, splitting how, const std::s
 template <splittable_range Range, class Body>
 loop_status parallel_for(const Range& range, Body&& body, splitting how, const std::stop_token& stop) {
   return detail::run_range(range, body, how, &stop);
+}
+// The type is a parameter of the template, so that an argument {} is no stop_token.
+template <class First, class Last, class Body, std::same_as<std::stop_token> Stop>
+  requires detail::loop_bounds<First, Last>
+loop_status parallel_for(First first, Last last, Body&& body, const Stop& stop) {
+  return detail::run_interval(first, last, body, {}, &stop);
+}
+template <detail::loop_number First, detail::loop_number Last, detail::loop_number Step, class Body,
+          std::same_as<std::stop_token> Stop>
+loop_status parallel_for(First first, Last last, Step step, Body&& body, const Stop& stop) {
+  return detail::run_steps(first, last, step, body, {}, &stop);
+}
+template <detail::iterable Range, class Body, std::same_as<std::stop_token> Stop>
+loop_status parallel_for(Range&& range, Body&& body, const Stop& stop) {
+  return filch::parallel_for(detail::range_begin(range), detail::range_end(range), body, stop);
+}
+template <splittable_range Range, class Body, std::same_as<std::stop_token> Stop>
+loop_status parallel_for(const Range& range, Body&& body, const Stop& stop) {
+  return detail::run_range(range, body, {}, &stop);
 }
 
 }  // namespace filch

@@ -4,6 +4,7 @@
 // searched: every worker keeps its newest items to itself, and shares its oldest ones.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <stop_token>
 #include <type_traits>
@@ -18,7 +19,8 @@ namespace filch {
 
 /// What may process items of a bag.
 template <class Body, class Item>
-concept bag_processor = std::is_invocable_v<std::remove_reference_t<Body>&, Item&, feeder<Item>&>;
+concept bag_processor = std::is_invocable_v<std::remove_reference_t<Body>&, Item&, feeder<Item>&> ||
+                        std::is_invocable_v<std::remove_reference_t<Body>&, Item&>;
 
 /// A bag to be filled and then processed, as often as wanted.
 ///
@@ -50,7 +52,8 @@ class work_bag {
   /// stack beyond that of the body, however long the chain of items that bring further ones; and memory for the items
   /// that wait.
   ///
-  /// @param body  called where it is, by several threads at the same time. The item is destroyed after the call.
+  /// @param body  body(Item&, feeder<Item>&), or, if it adds nothing, body(Item&). Called with std::invoke where it is, by several
+  ///              threads at the same time. The item is destroyed after the call.
   /// @param how   how workers share the bag; by default half of a worker's items, when somebody asks.
   /// @throws what a body throws; of several, the first. The items that wait then are destroyed unprocessed, and bodies
   ///         that are running awaited. std::invalid_argument if `how` does not go with the scheduler's policy or has a
@@ -63,12 +66,18 @@ class work_bag {
     detail::run_bag(items_, body, how);
   }
 
-  /// The same, which ends early once a stop is requested: the items that wait then are destroyed unprocessed.
+  /// The same, which ends early once a stop is requested: the items that wait then are destroyed unprocessed. `how` may be
+  /// left out.
   /// @return whether a stop was requested.
   template <class Body>
     requires bag_processor<Body, Item>
   loop_status process(Body&& body, sharing how, const std::stop_token& stop) {
     return detail::run_bag(items_, body, how, &stop);
+  }
+  template <class Body, std::same_as<std::stop_token> Stop>
+    requires bag_processor<Body, Item>
+  loop_status process(Body&& body, const Stop& stop) {
+    return detail::run_bag(items_, body, {}, &stop);
   }
 
  private:

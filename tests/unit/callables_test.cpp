@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <optional>
+#include <stop_token>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -157,6 +159,58 @@ TEST_F(callables, bags_call_members_of_items) {
   std::atomic<int> visits = 0;
   run([&] { for_each_dynamic(std::vector<item>(100, {3, &visits}), &item::visit); });
   EXPECT_EQ(visits, 400);
+}
+
+TEST_F(callables, bodies_of_bags_that_add_nothing_take_no_feeder) {
+  std::vector<std::atomic<int>> runs(n);
+  std::vector<std::size_t> items(n);
+  std::iota(items.begin(), items.end(), std::size_t{0});
+  work_bag<std::size_t> bag;
+  for (const std::size_t i : items) bag.push(i);
+  run([&] {
+    for_each_dynamic(items, [&](std::size_t i) { ++runs[i]; });
+    for_each_dynamic(items.begin(), items.end(), [&](const std::size_t& i) { ++runs[i]; }, bag::steal_half{});
+    bag.process([&](std::size_t& i) { ++runs[i]; });
+  });
+  for (const auto& each : runs) ASSERT_EQ(each, 3);
+}
+
+TEST_F(callables, a_stop_token_may_follow_the_body) {
+  struct steps {
+    int left = 1000;
+    std::atomic<int>* runs;
+    bool step(std::size_t budget) {
+      for (; left != 0 && budget != 0; --budget, --left) ++*runs;
+      return left != 0;
+    }
+    static std::optional<steps> split() { return std::nullopt; }
+  };
+  std::vector<int> items(1000);
+  const auto runs_of = [&](const std::stop_token& stop, loop_status end) {
+    std::atomic<int> runs = 0;
+    const auto count = [&](const auto&... /*item*/) { ++runs; };
+    run([&] {
+      EXPECT_EQ(parallel_for(0, 1000, count, stop), end);
+      EXPECT_EQ(parallel_for(0, 2000, 2, count, stop), end);
+      EXPECT_EQ(parallel_for(items.begin(), items.end(), count, stop), end);
+      EXPECT_EQ(parallel_for(items, count, stop), end);
+      EXPECT_EQ(parallel_for(interval(0, 1000), count, stop), end);
+      EXPECT_EQ(parallel_for(
+                    blocked_range(0, 1000), [&](const auto& part) { runs += static_cast<int>(part.size()); }, stop),
+                end);
+      EXPECT_EQ(for_each_dynamic(items, count, stop), end);
+      EXPECT_EQ(for_each_dynamic(items.begin(), items.end(), count, stop), end);
+      work_bag<int> bag;
+      for (const int i : items) bag.push(i);
+      EXPECT_EQ(bag.process(count, stop), end);
+      EXPECT_EQ(adaptive(steps{.runs = &runs}, stop), end);
+    });
+    return runs.load();
+  };
+  std::stop_source source;
+  EXPECT_EQ(runs_of(source.get_token(), loop_status::complete), 10'000);
+  source.request_stop();
+  EXPECT_LT(runs_of(source.get_token(), loop_status::stopped), 10'000);
 }
 
 TEST_F(callables, worker_locals_call_members_of_values) {
