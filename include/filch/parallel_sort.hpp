@@ -50,6 +50,12 @@ concept order_of_keys = std::regular_invocable<const Key&, const T&> &&
                         std::predicate<const Compare&, std::invoke_result_t<const Key&, const T&>,
                                        std::invoke_result_t<const Key&, const T&>>;
 
+template <class Range, class Compare, class Key>
+concept sortable_range = requires(Range& range) {
+  { detail::range_begin(range) } -> sortable_iterator;
+  detail::range_end(range);
+} && order_of_keys<Compare, Key, std::iter_value_t<decltype(detail::range_begin(std::declval<Range&>()))>>;
+
 /// Calls sort(less) with an order of the elements themselves.
 template <class Compare, class Key, class Sort>
 void with_order(const Compare& less, const Key& key, const Sort& sort) {
@@ -130,14 +136,47 @@ void parallel_stable_sort(Iterator first, Iterator last, const Compare& less = {
 
 /// The same for all elements of a container, an array, or a view.
 template <class Range, class Compare = std::less<>, class Key = std::identity>
-  requires detail::sortable_iterator<decltype(detail::range_begin(std::declval<Range&>()))>
+  requires detail::sortable_range<Range, Compare, Key>
 void parallel_sort(Range&& range, const Compare& less = {}, const Key& key = {}) {
   filch::parallel_sort(detail::range_begin(range), detail::range_end(range), less, key);
 }
 template <class Range, class Compare = std::less<>, class Key = std::identity>
-  requires detail::sortable_iterator<decltype(detail::range_begin(std::declval<Range&>()))>
+  requires detail::sortable_range<Range, Compare, Key>
 void parallel_stable_sort(Range&& range, const Compare& less = {}, const Key& key = {}) {
   filch::parallel_stable_sort(detail::range_begin(range), detail::range_end(range), less, key);
+}
+
+namespace detail {
+
+template <class... Arguments>
+concept sort_arguments =
+    requires(Arguments&&... arguments) { filch::parallel_sort(std::forward<Arguments>(arguments)...); };
+
+template <class... Arguments>
+inline constexpr bool are_sort_arguments = false;
+
+template <class... Arguments>
+consteval void require_sort_arguments() {
+  static_assert(
+      are_sort_arguments<Arguments...>,
+      "filch: parallel_sort(first, last, less, key) takes random-access iterators, or a range that has them, of "
+      "elements "
+      "in memory (not of a std::vector<bool>) that can be moved; 'less' compares two keys, and is called by several "
+      "threads at the same time and so as a constant (no mutable lambda), as is 'key'");
+}
+
+}  // namespace detail
+
+// In place of a hundred lines of errors.
+template <class... Arguments>
+  requires(!detail::sort_arguments<Arguments...>)
+void parallel_sort(Arguments&&... /*arguments*/) {
+  detail::require_sort_arguments<Arguments...>();
+}
+template <class... Arguments>
+  requires(!detail::sort_arguments<Arguments...>)
+void parallel_stable_sort(Arguments&&... /*arguments*/) {
+  detail::require_sort_arguments<Arguments...>();
 }
 
 }  // namespace filch

@@ -108,6 +108,16 @@ struct item_types<In, F, Rest...> {
   using variant = decltype(joined(static_cast<typename item_types<stage_result<F, In>, Rest...>::variant*>(nullptr)));
 };
 
+/// Gives a std::optional of an item, or what becomes one.
+template <class Source>
+concept item_source = requires {
+  typename std::remove_cvref_t<std::invoke_result_t<Source&>>::value_type;
+  requires std::convertible_to<std::invoke_result_t<Source&>,
+                               std::optional<typename std::remove_cvref_t<std::invoke_result_t<Source&>>::value_type>>;
+};
+template <class Source>
+inline constexpr bool is_item_source = item_source<Source>;
+
 template <class Source, class... Fs>
 class pipeline_run {
   using first_item = typename std::remove_cvref_t<std::invoke_result_t<Source&>>::value_type;
@@ -250,13 +260,19 @@ class pipeline_run {
 /// @par Complexity memory for most_items items; at most a task for each item and stage.
 template <class Source, class... Stages>
 void pipeline(std::size_t most_items, Source&& source, Stages&&... stages) {
+  static_assert(detail::is_item_source<std::remove_reference_t<Source>>,
+                "filch: pipeline(most_items, source, stages...): the source takes nothing and returns a std::optional "
+                "of an item; an "
+                "empty one: that was all. For pointers that is a std::optional<T*>");
   if (most_items == 0) {
     throw std::invalid_argument("filch: '0' items at a time of a pipeline; use 1 or more");
   }
-  const auto run = [&]<class... Fs>(pipeline_stage<Fs>... all) {
-    detail::pipeline_run<std::remove_reference_t<Source>, Fs...>(most_items, source, std::tie(all...)).run();
-  };
-  run(detail::as_stage(std::forward<Stages>(stages))...);
+  if constexpr (detail::is_item_source<std::remove_reference_t<Source>>) {
+    const auto run = [&]<class... Fs>(pipeline_stage<Fs>... all) {
+      detail::pipeline_run<std::remove_reference_t<Source>, Fs...>(most_items, source, std::tie(all...)).run();
+    };
+    run(detail::as_stage(std::forward<Stages>(stages))...);
+  }
 }
 
 }  // namespace filch

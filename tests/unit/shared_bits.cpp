@@ -1,5 +1,5 @@
 // Elements of a std::vector<bool> share words, which two workers must not change at the same time. None of these loops and
-// scans, which would let them, may compile (shared_bits_test.py).
+// scans, which would let them, may compile (refused_test.py).
 #include <functional>
 #include <ranges>
 #include <vector>
