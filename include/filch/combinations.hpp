@@ -26,6 +26,7 @@ struct combination {
 struct way_to_split {
   loop_kind kind;
   std::string_view name;
+  std::string_view type;  ///< that of filch::loop; a name as well
   std::string_view summary;
 };
 
@@ -34,6 +35,9 @@ FILCH_API const std::vector<way_to_split>& ways_to_split();
 
 /// The name by which a way to split loops is chosen: "standard", "auto", "lazy_breadth". Empty for `inherited`.
 FILCH_API std::string_view name_of(loop_kind kind);
+
+/// The way of that name, or of that type: "auto" and "automatic" are one. `inherited`: there is none.
+FILCH_API loop_kind loop_named(std::string_view name);
 
 /// Does that member of `options` mean anything to the policy? So it is for those that no policy's row names.
 FILCH_API bool goes_with(std::string_view option, const combination& policy);

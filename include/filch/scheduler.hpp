@@ -29,8 +29,8 @@ struct options {
   std::string policy = {};
   /// What to do while waiting; see combinations(). Empty: FILCH_JOIN when that is set, else the policy's default.
   std::string join = {};
-  /// How loops are split that do not say; see combinations(). Empty: FILCH_LOOP when that is set, else the policy's
-  /// default.
+  /// How loops are split that do not say; see combinations(). A way's name, or its type in filch::loop: "auto" or "automatic",
+  /// "static" or "fixed". Empty: FILCH_LOOP when that is set, else the policy's default.
   std::string loop = {};
   /// Thieves get half of the tasks instead of one, with policy standard of some if they are short (policies lace, standard,
   /// receiver, receiver_blocking and sender). With it, standard leaves brief tasks to no owner (docs/standard.md).

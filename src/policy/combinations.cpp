@@ -55,17 +55,20 @@ std::string policies_with(std::string_view option) {
 const std::vector<way_to_split>& ways_to_split() {
   using enum loop_kind;
   static const auto& all = *new const std::vector<way_to_split>{
-      {standard, "standard", "the default: half of the oldest loop is cut off when somebody asks for work"},
-      {lazy_breadth, "lazy_breadth", "half of the oldest loop is offered whenever nothing is (BF-LS, 2014)"},
-      {lazy_depth, "lazy_depth", "half of the innermost loop is offered whenever nothing is (DF-LS, 2014)"},
-      {lazy_depth2, "lazy_depth2", "the same whenever fewer than two pieces are on offer (DF2-LS, 2014)"},
-      {automatic, "auto", "halved into 4 P chunks; a stolen one into at least 4 more (AP)"},
-      {simple, "simple", "halved down to the grain at once (SP)"},
-      {work_first, "work_first",
+      {standard, "standard", "standard", "the default: half of the oldest loop is cut off when somebody asks for work"},
+      {lazy_breadth, "lazy_breadth", "lazy_breadth",
+       "half of the oldest loop is offered whenever nothing is (BF-LS, 2014)"},
+      {lazy_depth, "lazy_depth", "lazy_depth",
+       "half of the innermost loop is offered whenever nothing is (DF-LS, 2014)"},
+      {lazy_depth2, "lazy_depth2", "lazy_depth2",
+       "the same whenever fewer than two pieces are on offer (DF2-LS, 2014)"},
+      {automatic, "auto", "automatic", "halved into 4 P chunks; a stolen one into at least 4 more (AP)"},
+      {simple, "simple", "simple", "halved down to the grain at once (SP)"},
+      {work_first, "work_first", "work_first",
        "one descriptor for all that is left; whoever takes it runs one chunk and passes it on"},
-      {help_first, "help_first", "one task for each chunk, all made before the first runs"},
-      {fixed, "static", "P equal parts, made at once"},
-      {dynamic, "dynamic", "chunks of the grain, handed out one after the other"},
+      {help_first, "help_first", "help_first", "one task for each chunk, all made before the first runs"},
+      {fixed, "static", "fixed", "P equal parts, made at once"},
+      {dynamic, "dynamic", "dynamic", "chunks of the grain, handed out one after the other"},
   };
   return all;
 }
@@ -74,6 +77,13 @@ std::string_view name_of(loop_kind kind) {
   const auto& all = ways_to_split();
   const auto way = std::find_if(all.begin(), all.end(), [&](const way_to_split& each) { return each.kind == kind; });
   return way != all.end() ? way->name : "";
+}
+
+loop_kind loop_named(std::string_view name) {
+  const auto& all = ways_to_split();
+  const auto way = std::find_if(all.begin(), all.end(),
+                                [&](const way_to_split& each) { return each.name == name || each.type == name; });
+  return way != all.end() ? way->kind : loop_kind::inherited;
 }
 
 }  // namespace filch

@@ -89,10 +89,18 @@ const combination& policy_of(const said& policy) {
   return *found;
 }
 
+/// Of a join or a way to split loops.
+[[noreturn]] void reject_name(const said& name, bool is_known, const combination& with, const std::string& others) {
+  const std::string why =
+      is_known ? " does not go with policy '" + std::string(with.policy) + "'" : std::string(" is unknown");
+  reject(name.where + " '" + name.value + "'" + why + "; use one of " + others);
+}
+
 std::string join_of(const said& join, const combination& with) {
   if (std::find(with.joins.begin(), with.joins.end(), join.value) == with.joins.end()) {
-    reject(join.where + " '" + join.value + "' does not go with policy '" + std::string(with.policy) +
-           "'; use one of " + listed(with.joins, [](std::string_view name) { return std::string(name); }));
+    const auto& joins = join_table();
+    const bool is_known = std::any_of(joins.begin(), joins.end(), [&](const auto& j) { return j.name == join.value; });
+    reject_name(join, is_known, with, listed(with.joins, [](std::string_view name) { return std::string(name); }));
   }
   return join.value;
 }
@@ -166,13 +174,12 @@ std::int64_t number_of(const number_option& option, std::optional<std::int64_t> 
 }
 
 loop_kind loop_of(const said& loop, const combination& with) {
-  const auto found =
-      std::find_if(with.loops.begin(), with.loops.end(), [&](loop_kind kind) { return name_of(kind) == loop.value; });
-  if (found == with.loops.end()) {
-    reject(loop.where + " '" + loop.value + "' does not go with policy '" + std::string(with.policy) +
-           "'; use one of " + listed(with.loops, [](loop_kind kind) { return std::string(name_of(kind)); }));
+  const loop_kind kind = loop_named(loop.value);
+  if (std::find(with.loops.begin(), with.loops.end(), kind) == with.loops.end()) {
+    reject_name(loop, kind != loop_kind::inherited, with,
+                listed(with.loops, [](loop_kind each) { return std::string(name_of(each)); }));
   }
-  return *found;
+  return kind;
 }
 
 platform::pinning pinning_of(const said& pinning) {

@@ -178,7 +178,8 @@ class Misuse(command_line.MisuseTest):
         self.check(["bench", "fib:5", "--join", "leepfrog"], "'leepfrog'", "did you mean 'leapfrog'?")
         self.check(["bench", "fib:5", "--loop", "lazy"], "'lazy'", "loops are standard, lazy_breadth")
         self.check(["bench", "fib:5", "--loop", "lazy_bredth"], "'lazy_bredth'", "did you mean 'lazy_breadth'?")
-        self.check(["bench", "fib:5", "--loop", "auto,automatic"], "'automatic'", "auto")
+        self.check(["bench", "fib:5", "--loop", "automatc"], "'automatc'", "did you mean 'automatic'?", "loops are standard")
+        self.check(["bench", "fib:5", "--loop", "auto,automatic"], "'automatic'", "twice")
         peers = "serial, tbb, tbb-simple, tbb-static, tbb-affinity, openmp, openmp-static, openmp-dynamic"
         self.check(["bench", "fib:5", "--peer", "cilk"], "'cilk'", peers)
 
@@ -347,6 +348,8 @@ class Bench(unittest.TestCase):
         self.assertEqual(rows[0]["policy"], "lace")
         (row,) = bench("fib:12", "--repeat", "1", FILCH_LOOP="dynamic")["rows"]
         self.assertEqual(row["loop"], "dynamic")
+        (row,) = bench("fib:12", "--repeat", "1", "--loop", "fixed")["rows"]
+        self.assertEqual(row["loop"], "static")
 
     def test_help_names_every_variable(self):
         text = run("bench", "--help").stdout

@@ -76,6 +76,28 @@ TEST(configuration, bad_values_are_named_with_a_remedy) {
   EXPECT_THAT(complaint({.stack_bytes = std::size_t{1} << 40}), HasSubstr("is out of range"));
 }
 
+TEST(configuration, loops_are_named_as_their_types_too) {
+  for (const way_to_split& each : ways_to_split()) {
+    EXPECT_EQ(loop_named(each.name), each.kind);
+    EXPECT_EQ(loop_named(each.type), each.kind);
+  }
+  EXPECT_EQ(loop_named(""), loop_kind::inherited);
+  EXPECT_EQ(scheduler({.workers = 1, .policy = "lace", .loop = "automatic"}).loop(), "auto");
+  EXPECT_EQ(scheduler({.workers = 1, .policy = "lace", .loop = "fixed"}).loop(), "static");
+  const environment_variable loop("FILCH_LOOP", "automatic");
+  EXPECT_EQ(scheduler({.workers = 1, .policy = "standard"}).loop(), "auto");
+}
+
+TEST(configuration, names_that_are_unknown_are_told_from_those_that_do_not_fit) {
+  EXPECT_THAT(complaint({.policy = "standard", .loop = "guided"}),
+              AllOf(HasSubstr("loop 'guided' is unknown; use one of standard"), HasSubstr("static")));
+  EXPECT_THAT(complaint({.policy = "chase_lev", .loop = "standard"}), HasSubstr("does not go with policy 'chase_lev'"));
+  EXPECT_THAT(complaint({.policy = "standard", .join = "spin"}),
+              AllOf(HasSubstr("join 'spin' is unknown; use one of"), HasSubstr("leapfrog")));
+  const environment_variable loop("FILCH_LOOP", "guided");
+  EXPECT_THAT(complaint({}), HasSubstr("FILCH_LOOP 'guided' is unknown; use one of standard"));
+}
+
 TEST(configuration, the_environment_fills_in_what_the_program_leaves_open) {
   const environment_variable workers("FILCH_WORKERS", "3");
   const environment_variable policy("FILCH_POLICY", "chase_lev");

@@ -61,7 +61,9 @@ void require_join(std::string_view join) {
 void require_loop(std::string_view loop) {
   std::vector<std::string_view> known;
   std::ranges::transform(ways_to_split(), std::back_inserter(known), &way_to_split::name);
-  require_known("loop", loop, known, fmt::format("loops are {}", fmt::join(known, ", ")));
+  const std::string remedy = fmt::format("loops are {}", fmt::join(known, ", "));
+  std::ranges::transform(ways_to_split(), std::back_inserter(known), &way_to_split::type);
+  require_known("loop", loop, known, remedy);
 }
 
 void require_pinning(std::string_view pinning) {
@@ -98,6 +100,19 @@ std::vector<std::string> checked_names(std::string_view option, const std::optio
   std::vector<std::string> names = names_in(option, text);
   if (text) {
     std::ranges::for_each(names, require);
+  }
+  return names;
+}
+
+// The names of ways to split loops that are known, also where their types are named.
+std::vector<std::string> loop_names(std::string_view option, const std::optional<std::string>& text) {
+  std::vector<std::string> names;
+  for (const std::string& said : checked_names(option, text, require_loop)) {
+    std::string name{name_of(loop_named(said))};
+    if (std::ranges::find(names, name) != names.end()) {
+      throw std::invalid_argument(fmt::format("{} '{}' names '{}' twice; name it once", option, *text, said));
+    }
+    names.push_back(std::move(name));
   }
   return names;
 }
@@ -186,7 +201,7 @@ bool may_use(std::string_view option, std::string_view policy) {
 std::vector<configuration> filch_configurations(const filch_settings& settings) {
   const std::vector<std::string> policies = checked_names("--policy", settings.policies, require_policy);
   const std::vector<std::string> joins = checked_names("--join", settings.joins, require_join);
-  const std::vector<std::string> loops = checked_names("--loop", settings.loops, require_loop);
+  const std::vector<std::string> loops = loop_names("--loop", settings.loops);
   if (settings.pinning) {
     require_pinning(*settings.pinning);
   }
