@@ -21,6 +21,13 @@
 #include <filch/detail/shapes.hpp>
 
 namespace filch {
+
+/// The grain of a scan without an initial value, for which a number would be taken: `parallel_inclusive_scan(first, last, out, op,
+/// scan_grain{64})`. Elements, as the grain of the other scans.
+struct scan_grain {
+  std::size_t elements = 0;
+};
+
 namespace detail {
 
 /// What both scans do with an element.
@@ -135,8 +142,9 @@ void list_parts(Range range, std::vector<Range>& parts) {
 /// @param op     op(T, element) and op(T, T) -> T, associative but for rounding; need not be commutative. Called by
 ///               several threads at the same time.
 /// @param init   its type T is that of the sums. It needs no default constructor.
-/// @param grain  elements that one worker scans at once; 0: 1/2048 of all, at least 512, and up to 4096 in one piece.
-///               Sums of blocks of so many are added up one after the other, so for a costly op the root of n is good.
+/// @param grain  elements of a block, which one worker scans at once; in a scan of more than 4096 elements it scans four
+///               neighbouring blocks side by side. 0: 1/2048 of all, at least 512, and up to 4096 in one piece. The sums of
+///               blocks are added up one after the other, so for a costly op the root of n is good.
 /// @return the end of the output.
 /// @throws what op throws; of several exceptions always the same. What has been written until then stays.
 ///         std::bad_alloc if there is no memory for the sums of blocks.
@@ -154,13 +162,13 @@ Output parallel_inclusive_scan(Input first, Input last, Output out, const Operat
 /// The same without `init`: the sums have the type of the elements, and the first result is the first element.
 template <class Input, class Output, class Operation = std::plus<>>
   requires detail::scan_iterators<Input, Output>
-Output parallel_inclusive_scan(Input first, Input last, Output out, const Operation& op = {}) {
+Output parallel_inclusive_scan(Input first, Input last, Output out, const Operation& op = {}, scan_grain grain = {}) {
   using value = std::iter_value_t<Input>;
   detail::check_output<Output>();
   if (!(first < last)) return out;
   const auto n = static_cast<std::uint64_t>(last - first);
   const detail::inclusive_elements<value, Input, Output, Operation> elements(first, out, op);
-  const detail::scan_blocks blocks(n, 0);
+  const detail::scan_blocks blocks(n, grain.elements);
   detail::on_worker([&] {
     detail::element_scan<value, decltype(elements), Operation>(blocks, elements, op)([&](std::uint64_t end) {
       const auto own = elements;  // as in a row of blocks
@@ -190,8 +198,8 @@ Output parallel_inclusive_scan(Range&& range, Output out, const Operation& op, c
 }
 template <class Range, class Output, class Operation = std::plus<>>
   requires detail::operation_on<Operation, Range> && std::random_access_iterator<Output>
-Output parallel_inclusive_scan(Range&& range, Output out, const Operation& op = {}) {
-  return filch::parallel_inclusive_scan(detail::range_begin(range), detail::end_of(range), out, op);
+Output parallel_inclusive_scan(Range&& range, Output out, const Operation& op = {}, scan_grain grain = {}) {
+  return filch::parallel_inclusive_scan(detail::range_begin(range), detail::end_of(range), out, op, grain);
 }
 template <class Range, class Output, class T, class Operation = std::plus<>>
   requires detail::operation_on<Operation, Range> && std::random_access_iterator<Output>

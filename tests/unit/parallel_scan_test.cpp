@@ -52,6 +52,46 @@ TEST(parallel_inclusive_scan, is_that_of_the_standard_library) {
   }
 }
 
+// Of more than 4096 elements four blocks are scanned side by side; of few with a grain each alone, so that each may be another
+// worker's. On one worker that is seen in the order of the elements.
+TEST(parallel_inclusive_scan, scans_few_elements_in_blocks_of_the_grain) {
+  scheduler one({.workers = 1});
+  const auto steps_back = [&](std::size_t n, const auto& scan) {
+    std::vector<std::size_t> in(n);
+    std::iota(in.begin(), in.end(), std::size_t{1});
+    std::vector<std::size_t> out(n);
+    std::size_t last = 0;
+    int back = 0;
+    const auto add = [&](std::size_t sum, std::size_t element) {
+      if (element < last) ++back;
+      last = element;
+      return sum + element;
+    };
+    one.run([&] { scan(in, out, add); });
+    EXPECT_EQ(out.back(), n * (n + 1) / 2);
+    return back;
+  };
+  const auto with_init = [](const auto& in, auto& out, const auto& add) {
+    parallel_inclusive_scan(in.begin(), in.end(), out.begin(), add, std::size_t{0}, 40);
+  };
+  const auto without_init = [](const auto& in, auto& out, const auto& add) {
+    parallel_inclusive_scan(in.begin(), in.end(), out.begin(), add, scan_grain{40});
+  };
+  const auto of_range = [](const auto& in, auto& out, const auto& add) {
+    parallel_inclusive_scan(in, out.begin(), add, scan_grain{40});
+  };
+  const auto without_grain = [](const auto& in, auto& out, const auto& add) {
+    parallel_inclusive_scan(in, out.begin(), add);
+  };
+  EXPECT_EQ(steps_back(400, without_grain), 0) << "one pass";
+  // Where the sums of blocks are added up, and where the second pass begins.
+  EXPECT_LE(steps_back(400, with_init), 10);
+  EXPECT_GT(steps_back(400, with_init), 0);
+  EXPECT_EQ(steps_back(400, without_init), steps_back(400, with_init));
+  EXPECT_EQ(steps_back(400, of_range), steps_back(400, with_init));
+  EXPECT_GT(steps_back(5000, without_init), 1000);
+}
+
 TEST(parallel_inclusive_scan, keeps_the_order_of_what_does_not_commute) {
   for (const std::size_t n : sizes()) {
     const auto in = maps(n);

@@ -24,7 +24,10 @@ class scan_blocks {
  public:
   /// grain: the size of a block; 0: one block for few elements, else at most 2048 and not too small ones.
   scan_blocks(std::uint64_t n, std::uint64_t grain) noexcept
-      : n_(n), size_(grain != 0 ? grain : size_for(n)), count_(n / size_ + (n % size_ != 0 ? 1 : 0)) {}
+      : n_(n),
+        size_(grain != 0 ? grain : size_for(n)),
+        count_(n / size_ + (n % size_ != 0 ? 1 : 0)),
+        width_(grain != 0 && n <= few ? 1 : most_in_row) {}
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
@@ -32,7 +35,11 @@ class scan_blocks {
   [[nodiscard]] std::uint64_t end(std::uint64_t block) const noexcept {
     return block + 1 == count_ ? n_ : (block + 1) * size_;
   }
+  /// Blocks that a worker scans side by side. Where few elements have a grain, each is worth a worker.
+  [[nodiscard]] std::uint64_t width() const noexcept { return width_; }
   [[nodiscard]] bool full(std::uint64_t block) const noexcept { return end(block) - begin(block) == size_; }
+
+  static constexpr std::uint64_t most_in_row = 4;
 
  private:
   static constexpr std::uint64_t few = 4096;
@@ -47,6 +54,7 @@ class scan_blocks {
   std::uint64_t n_;
   std::uint64_t size_;
   std::uint64_t count_;
+  std::uint64_t width_;
 };
 
 /// The sums of blocks, which become the sums of all blocks up to each one.
@@ -73,8 +81,8 @@ class block_sums {
 /// A scan of elements. `Element` says what is done with one: element.add(sum, i) adds element i to the sum, and
 /// element.scan(sum, i) writes a result as well.
 ///
-/// Four neighbouring blocks are worked on at the same time, element by element: each addition waits for the one before
-/// it, and so four of them wait together.
+/// Four neighbouring blocks, but of few elements, are worked on at the same time, element by element: each addition waits for
+/// the one before it, and so four of them wait together.
 template <class T, class Element, class Combine>
 class element_scan {
  public:
@@ -103,21 +111,19 @@ class element_scan {
   }
 
  private:
-  static constexpr std::uint64_t width = 4;
-
-  /// Row 0 is the first block alone; the others have four, except perhaps the last.
-  [[nodiscard]] static std::uint64_t first_of(std::uint64_t row) noexcept {
-    return row == 0 ? 0 : 1 + (row - 1) * width;
+  /// Row 0 is the first block alone; the others have as many as go together, except perhaps the last.
+  [[nodiscard]] std::uint64_t first_of(std::uint64_t row) const noexcept {
+    return row == 0 ? 0 : 1 + (row - 1) * blocks_.width();
   }
-  [[nodiscard]] static std::uint64_t rows(std::uint64_t blocks) noexcept {
-    return 1 + (blocks - 1 + width - 1) / width;
+  [[nodiscard]] std::uint64_t rows(std::uint64_t blocks) const noexcept {
+    return 1 + (blocks - 1 + blocks_.width() - 1) / blocks_.width();
   }
 
   void add_row(block_sums<T>& sums, std::uint64_t from, std::uint64_t to) const {
     const Element element = element_;  // its own: what is scanned may be written to where the other one lies
     const auto add = [&element](T& sum, std::uint64_t i) { element.add(sum, i); };
     const auto start = [&](std::uint64_t block) { return element.first(blocks_.begin(block)); };
-    if (to - from == width && blocks_.full(to - 1)) {
+    if (to - from == scan_blocks::most_in_row && blocks_.full(to - 1)) {
       T a = start(from);
       T b = start(from + 1);
       T c = start(from + 2);
@@ -139,7 +145,7 @@ class element_scan {
   void scan_row(block_sums<T>& sums, std::uint64_t from, std::uint64_t to) const {
     const Element element = element_;
     const auto scan = [&element](T& sum, std::uint64_t i) { element.scan(sum, i); };
-    if (to - from == width && blocks_.full(to - 1)) {
+    if (to - from == scan_blocks::most_in_row && blocks_.full(to - 1)) {
       T a = sums.take_before(from);
       T b = sums.take_before(from + 1);
       T c = sums.take_before(from + 2);
