@@ -18,7 +18,7 @@ auto without_result(F& f) noexcept {
 
 }  // namespace detail
 
-/// Runs all callables, one or more, perhaps at the same time, and returns when all have ended. Their results are thrown
+/// Runs all callables, of which there may be none, perhaps at the same time, and returns when all have ended. Their results are thrown
 /// away; fork_join returns them.
 ///
 /// @throws what a callable throws; of several exceptions that of the leftmost. Those to the right of one that throws
@@ -35,5 +35,6 @@ template <class F>
 void parallel_invoke(F&& f) {
   std::invoke(std::forward<F>(f));
 }
+inline void parallel_invoke() noexcept {}
 
 }  // namespace filch

@@ -27,6 +27,8 @@ TEST(parallel_invoke, runs_each_once_and_returns_nothing) {
   }
 }
 
+TEST(parallel_invoke, of_nothing_returns) { parallel_invoke(); }
+
 TEST(parallel_invoke, on_one_worker_is_calls_in_order) {
   scheduler one({.workers = 1});
   std::vector<int> order;
