@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <filch/detail/bounds.hpp>
+
 namespace filch {
 
 /// Says to a range's constructor that the new range takes the second half of the old one.
@@ -38,6 +40,12 @@ class blocked_range {
 
   constexpr blocked_range(Value begin, Value end, size_type grainsize = 0)
       : begin_(begin), end_(end), grainsize_(grainsize) {}
+  /// Of integers of two types: of the type that a loop with these bounds has.
+  /// @throws std::invalid_argument if one is negative and the other one has no signed type that has room for both.
+  template <std::integral Begin, std::integral End>
+    requires detail::mixed_bounds<Value, Begin, End>
+  constexpr blocked_range(Begin begin, End end, size_type grainsize = 0)
+      : blocked_range(detail::converted_bound<Value>(begin), detail::converted_bound<Value>(end), grainsize) {}
   constexpr blocked_range(blocked_range& from, split /*second half*/)
       : begin_(from.middle()), end_(from.end_), grainsize_(from.grainsize_) {
     from.end_ = begin_;
@@ -78,6 +86,10 @@ class blocked_range {
   size_type grainsize_;
 };
 
+template <std::integral Begin, std::integral End>
+  requires(!std::same_as<Begin, End>)
+blocked_range(Begin, End, std::size_t = 0) -> blocked_range<detail::range_bound_t<Begin, End>>;
+
 /// Rows times columns.
 template <class Row, class Column = Row>
 class blocked_range2d {
@@ -89,6 +101,16 @@ class blocked_range2d {
       : rows_(row_begin, row_end), cols_(column_begin, column_end) {}
   constexpr blocked_range2d(Row row_begin, Row row_end, std::size_t row_grain, Column column_begin, Column column_end,
                             std::size_t column_grain)
+      : rows_(row_begin, row_end, row_grain), cols_(column_begin, column_end, column_grain) {}
+  /// Of integers of two types, as a blocked_range.
+  template <class RowBegin, class RowEnd, class ColumnBegin, class ColumnEnd>
+    requires(detail::bounds_for<Row, RowBegin, RowEnd> && detail::bounds_for<Column, ColumnBegin, ColumnEnd>)
+  constexpr blocked_range2d(RowBegin row_begin, RowEnd row_end, ColumnBegin column_begin, ColumnEnd column_end)
+      : rows_(row_begin, row_end), cols_(column_begin, column_end) {}
+  template <class RowBegin, class RowEnd, class ColumnBegin, class ColumnEnd>
+    requires(detail::bounds_for<Row, RowBegin, RowEnd> && detail::bounds_for<Column, ColumnBegin, ColumnEnd>)
+  constexpr blocked_range2d(RowBegin row_begin, RowEnd row_end, std::size_t row_grain, ColumnBegin column_begin,
+                            ColumnEnd column_end, std::size_t column_grain)
       : rows_(row_begin, row_end, row_grain), cols_(column_begin, column_end, column_grain) {}
   constexpr blocked_range2d(row_range_type rows, col_range_type columns) : rows_(rows), cols_(columns) {}
   constexpr blocked_range2d(blocked_range2d& from, split second_half) : blocked_range2d(from) {
@@ -112,6 +134,13 @@ class blocked_range2d {
   row_range_type rows_;
   col_range_type cols_;
 };
+
+template <class RowBegin, class RowEnd, class ColumnBegin, class ColumnEnd>
+blocked_range2d(RowBegin, RowEnd, ColumnBegin, ColumnEnd)
+    -> blocked_range2d<detail::range_bound_t<RowBegin, RowEnd>, detail::range_bound_t<ColumnBegin, ColumnEnd>>;
+template <class RowBegin, class RowEnd, class ColumnBegin, class ColumnEnd>
+blocked_range2d(RowBegin, RowEnd, std::size_t, ColumnBegin, ColumnEnd, std::size_t)
+    -> blocked_range2d<detail::range_bound_t<RowBegin, RowEnd>, detail::range_bound_t<ColumnBegin, ColumnEnd>>;
 
 /// Pages times rows times columns.
 template <class Page, class Row = Page, class Column = Row>

@@ -302,5 +302,25 @@ TEST(blocked_range2d, neighbouring_bands_are_one_part) {
   }
 }
 
+TEST(blocked_range, takes_bounds_of_two_types_as_loops_do) {
+  const int low = -3;
+  const unsigned high = 5;
+  const std::vector<int> held(10);
+  const blocked_range wide(low, high);
+  static_assert(std::is_same_v<decltype(wide), const blocked_range<std::int64_t>>);
+  EXPECT_EQ(wide.size(), 8U);
+  const blocked_range positions(0, held.size(), 3);
+  static_assert(std::is_same_v<decltype(positions), const blocked_range<std::size_t>>);
+  EXPECT_EQ(positions.size(), 10U);
+  EXPECT_EQ(positions.grainsize(), 3U);
+  const blocked_range2d rectangle(0, held.size(), 2, 0, 7L, 3);
+  static_assert(std::is_same_v<decltype(rectangle), const blocked_range2d<std::size_t, long>>);
+  EXPECT_EQ(rectangle.rows().size() * rectangle.cols().size(), 70U);
+  EXPECT_EQ(rectangle.rows().grainsize(), 2U);
+  EXPECT_EQ(blocked_range2d(0, 2U, 0, 3).cols().size(), 3U);
+  EXPECT_THROW(static_cast<void>(blocked_range(low, held.size())), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(blocked_range2d(0, 1, low, held.size())), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace filch

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include <filch/blocked_range.hpp>
+#include <filch/detail/bounds.hpp>
 #include <filch/detail/range_ends.hpp>
 
 namespace filch::detail {
@@ -308,28 +309,6 @@ concept iterable = !splittable_range<std::remove_cvref_t<Range>> && requires(Ran
   detail::range_end(range);
   requires std::sentinel_for<decltype(detail::range_end(range)), decltype(detail::range_begin(range))>;
 };
-
-/// The type that both bounds of a loop are turned into.
-template <class First, class Last>
-struct bound_of : std::common_type<First, Last> {};
-/// A signed and an unsigned bound: a signed type that has room for both where there is one.
-template <std::integral First, std::integral Last>
-  requires(std::is_signed_v<First> != std::is_signed_v<Last> && sizeof(std::common_type_t<First, Last>) < 8)
-struct bound_of<First, Last> {
-  using type = std::int64_t;
-};
-
-/// @throws std::invalid_argument when the bound has no place in the loop's type.
-template <class Value, class Bound>
-Value converted_bound(Bound bound) {
-  if constexpr (std::integral<Bound> && std::is_signed_v<Bound> && std::is_unsigned_v<Value>) {
-    if (bound < 0) {
-      throw std::invalid_argument("filch: bound '" + std::to_string(bound) +
-                                  "' of a loop is negative and the other one unsigned; use bounds of one type");
-    }
-  }
-  return static_cast<Value>(bound);
-}
 
 /// The shape of a range that is known; other ranges have none.
 template <std::integral First, std::integral Last>
