@@ -7,6 +7,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -39,6 +40,28 @@ namespace detail {
 
 /// Returns when it is ready; helps with the task that makes it ready, if there is one.
 FILCH_API void wait_until_ready(future_base& f);
+
+/// The same, but for so long at most, unless what it runs takes longer. @return whether it is ready.
+FILCH_API bool wait_until_ready_for(future_base& f, std::int64_t longest_ns);
+
+/// A std::chrono::duration. Who has one has included <chrono>, which takes as long to compile as a tenth of filch.
+template <class Time>
+concept duration = requires(const Time& time) {
+  Time::period::num;
+  static_cast<double>(time.count());
+};
+
+/// In whole nanoseconds, not less; years where it is longer than they can say.
+template <duration Time>
+[[nodiscard]] constexpr std::int64_t nanoseconds_of(const Time& time) {
+  constexpr double most = 4e18;
+  constexpr double unit = 1e9 * static_cast<double>(Time::period::num) / static_cast<double>(Time::period::den);
+  const double ns = static_cast<double>(time.count()) * unit;
+  if (!(ns < most)) return static_cast<std::int64_t>(most);
+  if (!(ns > 0)) return 0;
+  const auto whole = static_cast<std::int64_t>(ns);
+  return static_cast<double>(whole) < ns ? whole + 1 : whole;
+}
 
 /// Runs the task that makes f ready, unless somebody has begun that. It is a submitted one, or a continuation of a future that is ready.
 FILCH_API void run_maker(future_base& f);
@@ -235,6 +258,23 @@ class future {
   /// @throws std::logic_error in a task of a place (filch/places.hpp), where it is not ready and was not submitted: who
   ///         waits there may hold up what it waits for; use async_await.
   void wait() const { detail::wait_until_ready(*state_); }
+  /// The same, but for so long at most, a std::chrono::duration (0 or less: not at all). @return whether it is ready. A worker helps as in wait(), and what it
+  /// runs by itself is run to its end, however long that takes; a thread outside runs nothing. It looks from time to time:
+  /// after 50 us, and later when a sixteenth of the time has passed again, every 10 ms at least.
+  template <detail::duration Time>
+  bool wait_for(const Time& time) const {
+    return detail::wait_until_ready_for(*state_, detail::nanoseconds_of(time));
+  }
+  /// The same, until that std::chrono::time_point.
+  template <class TimePoint>
+  bool wait_until(const TimePoint& time) const {
+    using clock = typename TimePoint::clock;
+    // Again where the clock was set meanwhile.
+    for (auto now = clock::now(); now < time; now = clock::now()) {
+      if (wait_for(time - now)) return true;
+    }
+    return is_ready();
+  }
   /// Waits for the value, which lasts as long as a copy of the future. Of a temporary future, as in pool.submit(f).get() or
   /// std::move(f).get(): a copy of the value; or, if it cannot be copied, the value itself, which is moved out. No other
   /// thread may use it then, and whoever asks for it later gets std::logic_error. Containers of what cannot be copied are

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -21,6 +22,20 @@
 
 namespace filch::detail {
 namespace {
+
+/// When a wait ends that may end before the future is ready, in nanoseconds of now_ns(). A future cannot forget who is to be told,
+/// so such a wait is told nothing: it looks from time to time.
+constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
+
+bool is_past(std::int64_t deadline_ns) noexcept { return deadline_ns != forever && platform::now_ns() >= deadline_ns; }
+
+/// The next look of a wait that began then: naps grow with it, so that long waits cost little, and find out a sixteenth late.
+std::int64_t next_look(std::int64_t since_ns, std::int64_t deadline_ns) noexcept {
+  constexpr std::int64_t least_nap_ns = 50'000;
+  constexpr std::int64_t most_nap_ns = 10'000'000;
+  const std::int64_t now = platform::now_ns();
+  return std::min(deadline_ns, now + std::clamp((now - since_ns) / 16, least_nap_ns, most_nap_ns));
+}
 
 /// Somebody who sleeps until the future is ready. It lies on the waiter's stack, so who has seen that the future is ready
 /// goes on only when whoever made it so has done with this.
@@ -51,8 +66,8 @@ class sleeper : public future_waiter {
 /// A worker of the task's scheduler: runs the task if nobody has begun it, else parts of it.
 class future_wait : public waiting_worker {
  public:
-  future_wait(worker& w, future_base& of, background_task& made_by) noexcept
-      : waiting_worker(w), of_(of), made_by_(made_by), sleeper_(w.parker) {}
+  future_wait(worker& w, future_base& of, background_task& made_by, std::int64_t deadline_ns) noexcept
+      : waiting_worker(w), of_(of), made_by_(made_by), deadline_ns_(deadline_ns), sleeper_(w.parker) {}
   ~future_wait() {
     w_.wait.await_no_group();
     if (is_added_) sleeper_.await_told();
@@ -60,7 +75,7 @@ class future_wait : public waiting_worker {
   future_wait(const future_wait&) = delete;
   future_wait& operator=(const future_wait&) = delete;
 
-  [[nodiscard]] bool over() const noexcept { return of_.is_ready(); }
+  [[nodiscard]] bool over() const noexcept { return of_.is_ready() || is_past(deadline_ns_); }
 
   bool help() noexcept {
     // However deeply it is nested: nobody else may be left who runs it.
@@ -83,8 +98,10 @@ class future_wait : public waiting_worker {
   }
 
   bool sleep() noexcept {
-    if (!is_added_) is_added_ = of_.add(sleeper_);
-    if (!is_added_) return true;  // it is ready
+    if (deadline_ns_ == forever) {
+      if (!is_added_) is_added_ = of_.add(sleeper_);
+      if (!is_added_) return true;  // it is ready
+    }
     w_.wait.await_group(made_by_.home);
     const lineage task = runner();
     doze_unless(
@@ -94,7 +111,11 @@ class future_wait : public waiting_worker {
           w_.common.policy.await_help(w_, task);
           return w_.common.policy.help_visible(w_, task);
         },
-        [&] { return task.id != 0 ? w_.common.interrupter.due(w_.common.team[task.thief]) : interrupter::never; },
+        [&] {
+          const std::int64_t due =
+              task.id != 0 ? w_.common.interrupter.due(w_.common.team[task.thief]) : interrupter::never;
+          return deadline_ns_ == forever ? due : std::min(due, next_look(since_ns_, deadline_ns_));
+        },
         true);
     if (task.id != 0) w_.common.policy.collect_help(w_, task, nullptr);
     return true;
@@ -121,13 +142,20 @@ class future_wait : public waiting_worker {
 
   future_base& of_;
   background_task& made_by_;
+  const std::int64_t deadline_ns_;
+  const std::int64_t since_ns_ = deadline_ns_ == forever ? 0 : platform::now_ns();
   sleeper sleeper_;
   bool is_added_ = false;
 };
 
 /// Without helping anybody.
-void sleep_until_ready(future_base& f) {
+void sleep_until_ready(future_base& f, std::int64_t deadline_ns) {
   platform::parker parker;
+  if (deadline_ns != forever) {
+    const std::int64_t since = platform::now_ns();
+    while (!f.is_ready() && !is_past(deadline_ns)) parker.park_until(next_look(since, deadline_ns));
+    return;
+  }
   sleeper here(parker);
   if (!f.add(here)) return;
   while (!f.is_ready()) parker.park();
@@ -135,12 +163,12 @@ void sleep_until_ready(future_base& f) {
 }
 
 /// Of a task that is queued, or was begun. False: no guest can be had, so others have to run it.
-[[nodiscard]] bool wait_for_task(future_base& f, background_task& task) {
+[[nodiscard]] bool wait_for_task(future_base& f, background_task& task, std::int64_t deadline_ns) {
   const auto wait_in = [&](scheduler_core& core) {
     core.run([&] {
       auto& w = static_cast<worker&>(*self);
       const busy_section here(w);
-      future_wait waiting(w, f, task);
+      future_wait waiting(w, f, task, deadline_ns);
       wait_until_over(waiting, w.common.spin_ns);
     });
   };
@@ -150,7 +178,7 @@ void sleep_until_ready(future_base& f) {
     if (scheduler_core* const own = task.link()->around_caller()) {
       wait_in(*own);
     } else if (!task.link()->with(wait_in)) {  // until it has left: whoever else has the value may end the scheduler
-      sleep_until_ready(f);                    // it ends, and runs what it has
+      sleep_until_ready(f, deadline_ns);       // it ends, and runs what it has
     }
   } catch (const std::exception&) {
     return false;
@@ -165,6 +193,7 @@ constexpr unsigned most_sources = 16;
 /// waits has tasks to offer, too.
 class search {
  public:
+  explicit search(std::int64_t deadline) noexcept : deadline_ns(deadline) {}
   /// False: it was there, or has seen enough.
   [[nodiscard]] bool enter(const future_base& of) noexcept {
     const auto end = seen_.begin() + count_;
@@ -172,6 +201,8 @@ class search {
     seen_[count_++] = &of;
     return true;
   }
+
+  const std::int64_t deadline_ns;  ///< of waits for what others have begun meanwhile
 
  private:
   std::array<const future_base*, 64> seen_;
@@ -181,7 +212,9 @@ class search {
 bool run_parts(future_base& of, search& by, unsigned depth);
 
 /// Runs the task that makes the future ready, if nobody has begun it. False: it may not run, or somebody has.
-bool run_queued(future_base& f, background_task& task) { return task.is_queued() && wait_for_task(f, task); }
+bool run_queued(future_base& f, background_task& task, std::int64_t deadline_ns) {
+  return task.is_queued() && wait_for_task(f, task, deadline_ns);
+}
 
 /// Runs what the continuation waits for, directly or not, if that may run and nobody has begun it. False: it may not, or
 /// somebody has.
@@ -195,7 +228,7 @@ bool run_source(background_task& of, search& by, unsigned depth) {
     task = source->maker();
     if (task == nullptr) return run_parts(*source, by, depth + 1);
   }
-  return source != nullptr && run_queued(*source, *task);
+  return source != nullptr && run_queued(*source, *task, by.deadline_ns);
 }
 
 /// The same of a future that waits for several.
@@ -205,7 +238,7 @@ bool run_parts(future_base& of, search& by, unsigned depth) {
     if (part.is_ready()) return false;
     background_task* const task = part.maker();
     if (task == nullptr) return run_parts(part, by, depth + 1);
-    return task->is_held() ? run_source(*task, by, depth) : run_queued(part, *task);
+    return task->is_held() ? run_source(*task, by, depth) : run_queued(part, *task, by.deadline_ns);
   });
 }
 
@@ -239,47 +272,48 @@ void spin_until(const Done& done, const Help& help, std::int64_t limit_ns) {
 }
 
 /// Until the continuation may run. Runs what it waits for meanwhile, if nobody has begun that.
-void await_release(future_base& f, background_task& task) {
-  spin_until([&] { return !task.is_held() || f.is_ready(); },
+void await_release(future_base& f, background_task& task, std::int64_t deadline_ns) {
+  spin_until([&] { return !task.is_held() || f.is_ready() || is_past(deadline_ns); },
              [&] {
-               search from_here;
+               search from_here(deadline_ns);
                return run_source(task, from_here, 0);
              },
              spin_ns_of(task));
 }
 
-void wait_within(future_base& f, unsigned depth);
+void wait_within(future_base& f, unsigned depth, std::int64_t deadline_ns);
 
 /// First what nobody has begun, then what others are in the middle of.
-void wait_for_parts(future_base& f, unsigned depth) {
+void wait_for_parts(future_base& f, unsigned depth, std::int64_t deadline_ns) {
   if (f.parts() == nullptr || depth == most_sources) return;
-  search from_here;
+  search from_here(deadline_ns);
   run_parts(f, from_here, depth);
-  f.parts()->visit([depth](future_base& part) {
-    wait_within(part, depth + 1);
+  f.parts()->visit([depth, deadline_ns](future_base& part) {
+    wait_within(part, depth + 1, deadline_ns);
     return false;
   });
 }
 
-void wait_within(future_base& f, unsigned depth) {
-  if (f.is_ready()) return;
+void wait_within(future_base& f, unsigned depth, std::int64_t deadline_ns) {
+  const auto over = [&] { return f.is_ready() || is_past(deadline_ns); };
+  if (over()) return;
   background_task* const task = f.maker();
   const worker* const w = worker::of_this_thread();
   const bool in_place = w != nullptr && w->common.is_place;
-  if (task != nullptr && task->is_held() && !in_place) await_release(f, *task);
-  if (f.is_ready()) return;
-  if (task != nullptr && !task->is_held() && wait_for_task(f, *task)) return;
+  if (task != nullptr && task->is_held() && !in_place) await_release(f, *task, deadline_ns);
+  if (over()) return;
+  if (task != nullptr && !task->is_held() && wait_for_task(f, *task, deadline_ns)) return;
   if (in_place) {
     throw std::logic_error(
         "filch: wait for a future that is not ready, in a task of a place; make a task that begins when it is, by "
         "async_await");
   }
-  wait_for_parts(f, depth);
+  wait_for_parts(f, depth, deadline_ns);
   // Nobody knows who makes it ready, so there is nothing to help with. A worker leaves its place to another thread at once.
-  if (w == nullptr) spin_until([&] { return f.is_ready(); }, [] { return false; }, patience::spin_ns);
-  if (f.is_ready()) return;
+  if (w == nullptr) spin_until(over, [] { return false; }, patience::spin_ns);
+  if (over()) return;
   const blocking here;
-  sleep_until_ready(f);
+  sleep_until_ready(f, deadline_ns);
 }
 
 }  // namespace
@@ -290,12 +324,27 @@ void reject_missing_state() {
       "valid()");
 }
 
-void wait_until_ready(future_base& f) { wait_within(f, 0); }
+void wait_until_ready(future_base& f) { wait_within(f, 0, forever); }
+
+bool wait_until_ready_for(future_base& f, std::int64_t longest_ns) {
+  if (f.is_ready() || longest_ns <= 0) return f.is_ready();
+  const std::int64_t now = platform::now_ns();
+  const std::int64_t deadline_ns = now + std::min(longest_ns, forever - 1 - now);
+  if (worker::of_this_thread() != nullptr) {
+    wait_within(f, 0, deadline_ns);
+  } else {
+    // It runs nothing, which could take longer.
+    const auto over = [&] { return f.is_ready() || is_past(deadline_ns); };
+    spin_until(over, [] { return false; }, patience::spin_ns);
+    sleep_until_ready(f, deadline_ns);
+  }
+  return f.is_ready();
+}
 
 void run_maker(future_base& f) {
   background_task& task = *f.maker();
   while (task.is_held()) platform::yield();
-  run_queued(f, task);
+  run_queued(f, task, forever);
 }
 
 }  // namespace filch::detail

@@ -53,6 +53,55 @@ TEST_P(background, threads_outside_submit_and_wait) {
   EXPECT_EQ(*pool_.submit([only = std::make_unique<int>(7)]() mutable { return std::move(only); }).get(), 7);
 }
 
+TEST_P(background, waits_may_end_before_a_future_is_ready) {
+  using std::chrono::milliseconds;
+  using clock = std::chrono::steady_clock;
+  const auto check = [](const future<int>& late, promise<int>& made) {
+    EXPECT_FALSE(late.wait_for(milliseconds(0)));
+    EXPECT_FALSE(late.wait_for(milliseconds(-1)));
+    const clock::time_point begin = clock::now();
+    EXPECT_FALSE(late.wait_for(milliseconds(3)));
+    EXPECT_GE(clock::now() - begin, milliseconds(3));
+    EXPECT_FALSE(late.wait_until(clock::now() + milliseconds(1)));
+    EXPECT_FALSE(late.wait_until(std::chrono::system_clock::now() + std::chrono::duration<double>(0.001)));
+    std::thread later([&made] {
+      std::this_thread::sleep_for(milliseconds(2));
+      made.put(7);
+    });
+    EXPECT_TRUE(late.wait_for(std::chrono::hours::max()));
+    EXPECT_EQ(late.get(), 7);
+    EXPECT_TRUE(late.wait_for(milliseconds(0)));
+    EXPECT_TRUE(late.wait_until(clock::time_point::min()));
+    later.join();
+  };
+  promise<int> outside;
+  check(outside.get_future(), outside);
+  promise<int> inside;
+  pool_.run([&] { check(inside.get_future(), inside); });
+  // Of what nobody has begun: a worker runs it.
+  EXPECT_TRUE(pool_.run([&] { return pool_.submit([] { return fib(10); }).wait_for(std::chrono::hours(1)); }));
+  // Of what others are in the middle of, which goes on after that; and of what waits for it.
+  std::atomic<bool> may_end = false;
+  std::atomic<bool> has_begun = false;
+  const future<int> begun = pool_.submit([&] {
+    has_begun = true;
+    const blocking here;
+    while (!may_end) std::this_thread::yield();
+    return 1;
+  });
+  const future<int> following = begun.then([](int i) { return i + 1; });
+  const auto all = when_all(begun, following);
+  const auto all_late = [&] {
+    return begun.wait_for(milliseconds(2)) || following.wait_for(milliseconds(2)) || all.wait_for(milliseconds(2));
+  };
+  while (!has_begun) std::this_thread::yield();
+  EXPECT_FALSE(all_late());
+  EXPECT_FALSE(pool_.run(all_late));
+  may_end = true;
+  EXPECT_EQ(following.get(), 2);
+  EXPECT_TRUE(all.wait_for(std::chrono::seconds(60)));
+}
+
 TEST_P(background, who_only_looks_sees_it_ready) {
   std::atomic<bool> ran = false;
   const future<> submitted = pool_.submit([&] { ran = true; });
