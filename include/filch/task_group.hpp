@@ -78,7 +78,8 @@ class FILCH_API task_group {
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
-  /// Adds a task. f is copied or moved into it and called once, as an rvalue, or not at all when the group is cancelled before.
+  /// Adds a task. f is copied or moved into it and called once, as an rvalue, or not at all when the group is cancelled before. What it
+  /// throws comes out of wait(), and stops no other task of the group, begun or not; where the others are in vain, f calls cancel().
   /// @throws what copying f throws; std::bad_alloc; of a thread that is no worker, what starting the default scheduler throws.
   ///         Then nothing was added.
   /// @par Complexity constant; no allocation for closures of up to 40 bytes, by the task that made the group on its C++
@@ -94,8 +95,8 @@ class FILCH_API task_group {
   template <class F>
   void run(F&& f, double work);
 
-  /// Runs tasks of the group until all have finished; runs nothing else (unless the join is `random`). Afterwards the
-  /// group can be used again; it is cancelled no longer, which the result tells.
+  /// Runs tasks of the group until all have finished, also when one has thrown; runs nothing else (unless the join is `random`).
+  /// Afterwards the group can be used again; it is cancelled no longer, which the result tells.
   /// @throws of the exceptions that tasks threw the one that is first in spawn order, to one of those who wait;
   ///         std::logic_error when the group lies on the C++ stack of another task, as in a branch or iteration that was
   ///         stolen; std::bad_alloc when there was no memory to keep a task's exception; outside of `run`, as that.
@@ -112,7 +113,9 @@ class FILCH_API task_group {
     return wait_for_rest();
   }
 
-  /// Skips the tasks that have not begun. Those that run go on; they may ask canceled().
+  /// Skips the tasks that have not begun. Those that have go on, with the loops, groups and other constructs inside of them, which
+  /// this does not reach. They may ask canceled(). To end loops as well, give the group and them one std::stop_token, and request
+  /// the stop in place of this: task_group group(source.get_token()), parallel_for(0, n, body, source.get_token()).
   void cancel() noexcept {
     // [GC1] relaxed: a request; the tasks' own results are ordered by their joins.
     canceled_.store(true, std::memory_order_relaxed);
