@@ -31,6 +31,8 @@ void spare_thread::begin(group_rest* only) noexcept {
 }
 
 bool spare_thread::begin_again(const worker* blocked) noexcept {
+  // It would go on with submitted tasks alone. Written under the same lock.
+  if (only_.load() != nullptr) return false;
   // It may be what is blocked now, and cannot take its own place. relaxed: then the caller has written it.
   if (blocked != nullptr && serving_.load(std::memory_order_relaxed) == blocked) return false;
   // [SP5] relaxed: it looks once more under the lock.

@@ -32,7 +32,7 @@ class spare_thread final : public stand_in {
   /// It is wanted, for tasks of that group only; null: for all there is.
   void begin(group_rest* only) noexcept;
   /// Under the lock of all. It is spare, but in the middle of something: it goes on, in that worker's place. False: it is
-  /// not, or is that worker.
+  /// not, is that worker, or serves one group only.
   [[nodiscard]] bool begin_again(const worker* blocked) noexcept;
   /// It is spare again, as soon as it has done what it is in the middle of.
   void end() noexcept override { release(false); }
