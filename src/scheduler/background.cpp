@@ -24,11 +24,39 @@ void background_link::cut() noexcept { users_.fetch_add(is_cut, std::memory_orde
 
 bool background_link::leads_to(const scheduler_core& core) const noexcept { return core.background_tasks().has(*this); }
 
+worker* background_link::worker_of_caller() const noexcept {
+  worker* w = worker::of_this_thread();
+  while (w != nullptr && !leads_to(w->core)) w = w->outer;
+  return w;
+}
+
 scheduler_core* background_link::around_caller() const noexcept {
-  for (const worker* w = worker::of_this_thread(); w != nullptr; w = w->outer) {
-    if (leads_to(w->core)) return &to_;
+  return worker_of_caller() != nullptr ? &to_ : nullptr;
+}
+
+void background_link::let_go(std::uint64_t times) noexcept {
+  // [BL3] release: what was done with the link, for who ends it, which acquires that. No exploration catches this: as [BL2].
+  if (keeps_.fetch_sub(times, std::memory_order_acq_rel) == times) delete this;
+}
+
+void background_link::keep_for_task() noexcept {
+  worker* const w = worker_of_caller();
+  if (w == nullptr) return keep();
+  std::uint64_t& store = w->detached.link_keeps;
+  if (store == 0) {
+    keep(batch);
+    store = batch;
   }
-  return nullptr;
+  --store;
+}
+
+void background_link::let_go_of_task() noexcept {
+  worker* const w = worker_of_caller();
+  if (w == nullptr) return let_go();
+  std::uint64_t& store = w->detached.link_keeps;
+  if (++store <= 2 * batch) return;
+  store -= batch;
+  let_go(batch);  // not the last: the scheduler of this worker keeps it
 }
 
 void background_link::await_users() noexcept {
@@ -46,7 +74,9 @@ background_task::background_task(body what, source_of asked) noexcept : body_(wh
   run.store(&run_queued);
 }
 
-background_task::~background_task() = default;
+background_task::~background_task() {
+  if (link_ != nullptr) link_->let_go_of_task();
+}
 
 bool background_task::claim() noexcept {
   state found = state::queued;
@@ -118,23 +148,38 @@ run_result background_task::run_queued(task& t, run_by /*who*/) {
 std::optional<future_waiter*> background_task::release() noexcept {
   // Also when the scheduler has begun to end: it runs what its tasks leave it.
   if (scheduler_core* const own = link_->around_caller()) return own->background_tasks().queue(*this);
-  const std::shared_ptr<background_link> link = link_;  // the task may be gone when the link is left
+  background_link& link = *link_;
+  link.keep();  // the task may be gone when the link is left
   future_waiter* following = nullptr;
-  if (!link->with([&](scheduler_core& core) { following = core.background_tasks().queue(*this); })) return std::nullopt;
+  const bool is_queued = link.with([&](scheduler_core& core) { following = core.background_tasks().queue(*this); });
+  link.let_go();
+  if (!is_queued) return std::nullopt;
   return following;
 }
 
-void background::adopt(background_task& t, future_base& made) {
-  if (!home_.runs_at_once()) {
-    const std::lock_guard lock(mutex_);
-    if (tasks_ == nullptr) {
-      std::unique_ptr<group_rest> tasks = home_.injected().make_lasting_rest();
-      home_.need_thread_for(*tasks);
-      tasks_ = std::move(tasks);
-    }
-    t.home = tasks_.get();
+background::~background() {
+  std::uint64_t keeps = 1;  // its own
+  for (std::uint32_t i = 0; i < everybody_.most(); ++i) keeps += std::exchange(everybody_[i].detached.link_keeps, 0);
+  link_.let_go(keeps);
+}
+
+group_rest& background::tasks() {
+  // [BL4] acquire: the group, from who has made it; the first task of all.
+  if (group_rest* const found = tasks_.load(std::memory_order_acquire)) return *found;
+  const std::lock_guard lock(mutex_);
+  if (made_ == nullptr) {
+    std::unique_ptr<group_rest> made = home_.injected().make_lasting_rest();
+    home_.need_thread_for(*made);
+    made_ = std::move(made);
+    tasks_.store(made_.get(), std::memory_order_release);  // [BL4] release
   }
-  t.link_ = link_;
+  return *made_;
+}
+
+void background::adopt(background_task& t, future_base& made) {
+  if (!home_.runs_at_once()) t.home = &tasks();
+  link_.keep_for_task();
+  t.link_ = &link_;
   t.keep_ = future_holder(made);
 }
 

@@ -17,11 +17,27 @@
 namespace filch::detail {
 
 class scheduler_core;
+class team;
+class worker;
 
-/// The way from a task to the scheduler that is to run it, which may end before.
+/// The way from a task to the scheduler that is to run it, which may end before. It lasts as long as anybody keeps it: the
+/// scheduler, tasks, and workers, which have some keeps in store for the tasks that they make.
 class background_link {
  public:
+  /// For whom it makes, who is to let it go.
   explicit background_link(scheduler_core& to) noexcept : to_(to) {}
+  background_link(const background_link&) = delete;
+  background_link& operator=(const background_link&) = delete;
+
+  /// Who keeps it: one more keeps it, or so many.
+  // relaxed: the caller keeps it meanwhile.
+  void keep(std::uint64_t times = 1) noexcept { keeps_.fetch_add(times, std::memory_order_relaxed); }
+  /// The last one ends it.
+  void let_go(std::uint64_t times = 1) noexcept;
+  /// As keep(), for a new task of the calling thread, and let_go(), of a task that ends on it. A worker of that scheduler uses its
+  /// store, so that few tasks touch the shared count.
+  void keep_for_task() noexcept;
+  void let_go_of_task() noexcept;
 
   /// Calls use(core) unless the scheduler ends, which waits for that. The caller keeps the link. Throws what use() throws.
   /// @return false if it ends, or has.
@@ -42,6 +58,8 @@ class background_link {
   [[nodiscard]] bool leads_to(const scheduler_core& core) const noexcept;
 
  private:
+  /// So many keeps go to a worker's store, or come back from there, at once.
+  static constexpr std::uint64_t batch = 256;
   static constexpr std::uint32_t is_cut = 1;
   static constexpr std::uint32_t one_user = 2;
 
@@ -58,16 +76,25 @@ class background_link {
     const bool may_use;
   };
 
+  ~background_link() = default;
   void leave() noexcept;
+  /// As which the calling thread is in a task of the scheduler; null: it is in none.
+  [[nodiscard]] worker* worker_of_caller() const noexcept;
 
   scheduler_core& to_;
+  platform::atomic<std::uint64_t> keeps_{1};  ///< those in stores included
   platform::atomic<std::uint32_t> users_{0};  ///< who uses the scheduler, or looks whether it may; and the cut
   platform::parker parker_;                   ///< of who waits for users
 };
 
 class background {
  public:
-  explicit background(scheduler_core& home) : home_(home), link_(std::make_shared<background_link>(home)) {}
+  background(scheduler_core& home, team& everybody)
+      : home_(home), link_(*new background_link(home)), everybody_(everybody) {}
+  /// Nobody is a worker any more.
+  ~background();
+  background(const background&) = delete;
+  background& operator=(const background&) = delete;
 
   /// A new task, held, which keeps itself. Throws std::bad_alloc, and std::system_error when there is no thread.
   void adopt(background_task& t, future_base& made);
@@ -76,19 +103,25 @@ class background {
   /// An adopted task may run. Returns whom the caller is to tell, if it has run at once.
   [[nodiscard]] future_waiter* queue(background_task& t) noexcept;
   /// A link lasts as long as anybody has it, so no other scheduler at the same address has it.
-  [[nodiscard]] bool has(const background_link& link) const noexcept { return link_.get() == &link; }
+  [[nodiscard]] bool has(const background_link& link) const noexcept { return &link_ == &link; }
   /// Is the calling thread in a task of the scheduler?
-  [[nodiscard]] bool is_around_caller() const noexcept { return link_->around_caller() != nullptr; }
+  [[nodiscard]] bool is_around_caller() const noexcept { return link_.around_caller() != nullptr; }
   /// No continuation comes any more.
-  void close() noexcept { link_->cut(); }
+  void close() noexcept { link_.cut(); }
   /// After close(): until those that were coming have come.
-  void await_users() noexcept { link_->await_users(); }
+  void await_users() noexcept { link_.await_users(); }
 
  private:
+  /// The group of all tasks. Throws as adopt().
+  [[nodiscard]] group_rest& tasks();
+
+  // What each task reads, and nobody writes after the first one.
   scheduler_core& home_;
-  const std::shared_ptr<background_link> link_;
-  platform::mutex mutex_;
-  std::unique_ptr<group_rest> tasks_;  ///< made with the first task
+  background_link& link_;
+  platform::atomic<group_rest*> tasks_{nullptr};  ///< made with the first task
+  team& everybody_;
+  std::unique_ptr<group_rest> made_;  ///< the same
+  platform::mutex mutex_;             ///< of who makes it
 };
 
 }  // namespace filch::detail

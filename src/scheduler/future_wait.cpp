@@ -175,10 +175,10 @@ void sleep_until_ready(future_base& f, std::int64_t deadline_ns) {
   // A task of that scheduler, which does not end before it: not even while it ends, when there may be nobody else who
   // runs what the task waits for.
   try {
-    if (scheduler_core* const own = task.link()->around_caller()) {
+    if (scheduler_core* const own = task.link().around_caller()) {
       wait_in(*own);
-    } else if (!task.link()->with(wait_in)) {  // until it has left: whoever else has the value may end the scheduler
-      sleep_until_ready(f, deadline_ns);       // it ends, and runs what it has
+    } else if (!task.link().with(wait_in)) {  // until it has left: whoever else has the value may end the scheduler
+      sleep_until_ready(f, deadline_ns);      // it ends, and runs what it has
     }
   } catch (const std::exception&) {
     return false;
@@ -245,10 +245,10 @@ bool run_parts(future_base& of, search& by, unsigned depth) {
 [[nodiscard]] std::int64_t spin_ns_of(const background_task& task) {
   std::int64_t ns = 0;
   const auto ask = [&](scheduler_core& core) { ns = core.chosen().spin_ns; };
-  if (scheduler_core* const own = task.link()->around_caller()) {
+  if (scheduler_core* const own = task.link().around_caller()) {
     ask(*own);
   } else {
-    task.link()->with(ask);
+    task.link().with(ask);
   }
   return ns;
 }

@@ -173,7 +173,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
       sleepers_(team_, policy_->steals_anywhere() ? static_cast<std::uint32_t>(chosen_.processors) : 0),
       interrupter_(team_, chosen_.interrupt_after_ns),
       injected_(*this, team_, sleepers_),
-      background_(*this),
+      background_(*this, team_),
       sources_{&injected_},
       network_(place.network),
       place_(place.of),

@@ -152,6 +152,7 @@ struct detached_part {
   group_rest* ended_of = nullptr;
   /// The queue where its last search has found tasks; 0: none has.
   std::uint32_t found_at = 0;
+  std::uint64_t link_keeps = 0;  ///< of the scheduler's background_link, for the submitted tasks that it makes
 };
 
 /// Owner. Others that it is to tell of a steal range that has become active (docs/protocols/adws.md).

@@ -235,8 +235,8 @@ TEST_P(background, tasks_are_blocked_as_the_scheduler_ends) {
 
 // Until the destructor of the scheduler that it was submitted to has begun: nobody from outside may use that then.
 void await_end_of_home(const future<>& submitted) {
-  const auto link = detail::future_access::state(submitted)->maker()->link();
-  while (link->with([](detail::scheduler_core&) {})) std::this_thread::yield();
+  auto& link = detail::future_access::state(submitted)->maker()->link();
+  while (link.with([](detail::scheduler_core&) {})) std::this_thread::yield();
 }
 
 // A task goes on submitting, and waits for that, when the scheduler has begun to end.
@@ -678,6 +678,34 @@ TEST(future, many_continuations_follow_a_scheduler_that_has_ended) {
   }
   late.put(1);
   EXPECT_THROW(static_cast<void>(last.get()), std::logic_error);
+}
+
+// The way to their scheduler lasts until the last of them ends, whoever has made them and ends them.
+TEST(future, tasks_end_anywhere_and_after_their_scheduler) {
+  constexpr int many = 2000;
+  std::atomic<int> ran = 0;
+  promise<> late;
+  std::vector<future<>> made_by_worker;
+  std::vector<future<>> made_outside;
+  scheduler other({.workers = 2});
+  {
+    scheduler pool({.workers = 2});
+    for (int i = 0; i != many; ++i) static_cast<void>(pool.submit([&] { ++ran; }));  // it ends on a worker
+    for (int i = 0; i != many; ++i) made_outside.push_back(pool.submit([&] { ++ran; }));
+    pool.run([&] {
+      for (int i = 0; i != many; ++i) made_by_worker.push_back(late.get_future().then([] {}));
+      made_outside.resize(many / 2);
+    });
+    other.run([&] {
+      const future<> here = pool.submit([&] { ++ran; });
+      pool.run([&] { other.submit([&] { ++ran; }).wait(); });
+      here.wait();
+    });
+  }
+  EXPECT_EQ(ran.load(), 2 * many + 2);
+  late.put();
+  other.run([&] { made_by_worker.resize(many / 2); });
+  EXPECT_THROW(made_by_worker.front().get(), std::logic_error);
 }
 
 TEST(blocking, does_nothing_outside) { const blocking here; }

@@ -77,6 +77,31 @@ TEST(scale, threads_that_come_later_take_many_submitted_tasks) {
   EXPECT_LE(visits, tasks / 16);
 }
 
+// All workers submit tasks, and make continuations. None of that writes what all of them write.
+TEST(scale, workers_that_submit_do_not_wait_for_each_other) {
+  constexpr int workers = 64;
+  constexpr int each = 100;
+  double share = 0;
+  run_on(workers, "standard", [&](scheduler& pool) {
+    const double seconds = seconds_of([&] {
+      task_group group;
+      for (int i = 0; i < workers; ++i) {
+        group.run([&] {
+          std::vector<future<>> made;
+          for (int task = 0; task < each; ++task) {
+            made.push_back(pool.submit([] { work_for(task_s); }).then([] { work_for(task_s); }));
+          }
+          for (const future<>& last : made) last.wait();
+        });
+      }
+      group.wait();
+    });
+    share = 2 * each * task_s / seconds;
+  });
+  report("submitted", share);
+  EXPECT_GE(share, 0.5);
+}
+
 double seconds_of_short_tasks(const std::string& policy) {
   double seconds = 0;
   run_on(16, policy, [&](scheduler&) {

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -47,7 +46,8 @@ class FILCH_API background_task : public detached_task {
   [[nodiscard]] future_user<future_base> source() noexcept;
   /// Any thread, a hint: which worker runs it, and in which activation; 0, 0: none does, or it cannot be helped.
   [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> runner() const noexcept;
-  [[nodiscard]] const std::shared_ptr<background_link>& link() const noexcept { return link_; }
+  /// As long as the task.
+  [[nodiscard]] background_link& link() const noexcept { return *link_; }
 
  protected:
   explicit background_task(body what, source_of asked = nullptr) noexcept;
@@ -73,8 +73,8 @@ class FILCH_API background_task : public detached_task {
   const source_of source_;  ///< null: it is no continuation
   platform::atomic<state> state_{state::held};
   platform::atomic<std::uint64_t> runner_{0};  ///< activation and number of the worker that runs it; 0: none does
-  std::shared_ptr<background_link> link_;
-  future_holder keep_;  ///< itself, until it has run
+  background_link* link_ = nullptr;            ///< which it keeps; null: it was never adopted
+  future_holder keep_;                         ///< itself, until it has run
 };
 
 /// A new task of the scheduler of the calling worker, or of the default scheduler. It waits for release().
