@@ -68,6 +68,17 @@ bool injector::run_all(worker& w, const Take& take) noexcept {
   return ran;
 }
 
+template <class F>
+bool injector::any_running(const group_rest& group, const worker& by, F f) const noexcept {
+  for (std::uint32_t i = 0; i < everybody_.size(); ++i) {
+    const worker& w = everybody_[i];
+    if (&w == &by) continue;
+    const std::uint64_t activation = w.activations.find_group(&group);
+    if (activation != 0 && f(lineage{w.number, activation})) return true;
+  }
+  return false;
+}
+
 /// For the detached tasks of a group. The worker runs those that nobody has begun, and parts of the others.
 class injector::group_wait : public waiting_worker {
  public:
@@ -90,9 +101,10 @@ class injector::group_wait : public waiting_worker {
   bool interrupt() noexcept {
     if (!w_.common.interrupter.is_on()) return false;
     bool any = false;
-    for (const lineage task : tasks_.running_of(group_, w_)) {
+    tasks_.any_running(group_, w_, [&](lineage task) {
       if (w_.common.interrupter.interrupt_if_due(owner_of(task))) any = true;
-    }
+      return false;
+    });
     return any;
   }
 
@@ -102,21 +114,28 @@ class injector::group_wait : public waiting_worker {
     const watching here(group_);
     if (group_.is_over()) return true;
     if (is_filled(group_)) return true;
-    const running_tasks running = tasks_.running_of(group_, w_);
+    lineage asked{};  // a policy that brings help brings it for one task
     doze_unless(
         [&] {
-          // A policy that brings help brings it for one task.
-          if (running.count != 0) w_.common.policy.await_help(w_, running.tasks.front());
-          return std::any_of(running.begin(), running.end(),
-                             [&](lineage task) { return w_.common.policy.help_visible(w_, task); });
+          return tasks_.any_running(group_, w_, [&](lineage task) {
+            if (asked.id == 0) {
+              asked = task;
+              w_.common.policy.await_help(w_, task);
+            }
+            return w_.common.policy.help_visible(w_, task);
+          });
         },
         [&] {
           std::int64_t first_ns = interrupter::never;
-          for (const lineage task : running) first_ns = std::min(first_ns, w_.common.interrupter.due(owner_of(task)));
+          if (!w_.common.interrupter.is_on()) return first_ns;
+          tasks_.any_running(group_, w_, [&](lineage task) {
+            first_ns = std::min(first_ns, w_.common.interrupter.due(owner_of(task)));
+            return false;
+          });
           return first_ns;
         },
         true);
-    if (running.count != 0) w_.common.policy.collect_help(w_, running.tasks.front(), nullptr);
+    if (asked.id != 0) w_.common.policy.collect_help(w_, asked, nullptr);
     return true;
   }
 
@@ -470,18 +489,6 @@ void injector::drain(worker& w) noexcept {
   flush(w);
 }
 
-injector::running_tasks injector::running_of(const group_rest& group, const worker& by) const noexcept {
-  running_tasks all;
-  for (std::uint32_t i = 0; i < everybody_.size() && all.count < all.tasks.size(); ++i) {
-    const worker& w = everybody_[i];
-    if (&w == &by) continue;
-    if (const std::uint64_t activation = w.activations.find_group(&group)) {
-      all.tasks[all.count++] = {w.number, activation};
-    }
-  }
-  return all;
-}
-
 bool injector::help(worker& w, group_rest& group) noexcept {
   return run_queued(w, group, false) || help_running(w, group);
 }
@@ -492,9 +499,7 @@ bool injector::run_queued(worker& w, group_rest& group, bool from_outside) noexc
 
 bool injector::help_visible(worker& w, const group_rest& group) const noexcept {
   if (is_filled(group)) return true;
-  const running_tasks running = running_of(group, w);
-  return std::any_of(running.begin(), running.end(),
-                     [&](lineage task) { return w.common.policy.help_visible(w, task); });
+  return any_running(group, w, [&](lineage task) { return w.common.policy.help_visible(w, task); });
 }
 
 bool injector::help_running(worker& w, const group_rest& group) noexcept {

@@ -5,7 +5,6 @@
 // Thread safety: any thread may call anything, unless it says otherwise.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,7 +15,6 @@
 #include "scheduler/group_rest.hpp"
 #include "worker/closure_pool.hpp"
 #include "worker/detached_queue.hpp"
-#include "worker/task_state.hpp"
 #include "worker/work_source.hpp"
 
 namespace filch::detail {
@@ -70,15 +68,6 @@ class injector final : public work_source {
   static void outlast(const group_rest& group) noexcept;
 
  private:
-  /// What other workers run of a group, as it was at some moment: at most 64 tasks.
-  struct running_tasks {
-    std::array<lineage, 64> tasks;
-    std::size_t count = 0;
-
-    [[nodiscard]] auto begin() const noexcept { return tasks.begin(); }
-    [[nodiscard]] auto end() const noexcept { return tasks.begin() + static_cast<std::ptrdiff_t>(count); }
-  };
-
   class group_wait;
   class group_service;
 
@@ -104,7 +93,10 @@ class injector final : public work_source {
   bool run_all(worker& w, const Take& take) noexcept;
   bool run_queued(worker& w, group_rest& group, bool from_outside) noexcept;
   bool run_found(worker& w, detached_task* t) noexcept;
-  [[nodiscard]] running_tasks running_of(const group_rest& group, const worker& by) const noexcept;
+  /// Calls f(lineage) with one task after the other that other workers run of the group, one of each, until it says true. Says
+  /// whether it did.
+  template <class F>
+  bool any_running(const group_rest& group, const worker& by, F f) const noexcept;
   void wait_as(worker& w, group_rest& group, bool from_outside) noexcept;
   bool help_running(worker& w, const group_rest& group) noexcept;
 

@@ -1,5 +1,6 @@
 // How the scheduler scales on many virtual cores. All times are virtual, so that the bars hold on every computer.
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <filch/filch.hpp>
+#include <filch/platform/memory.hpp>
 #include <filch/platform/work.hpp>
 #include <filch/vm/simulation.hpp>
 
@@ -181,6 +183,34 @@ void tree_of_groups(int depth) {
   const auto group = std::make_unique<task_group>();
   for (int i = 0; i < 2; ++i) group->run([depth] { tree_of_groups(depth - 1); });
   group->wait();
+}
+
+// Many run tasks of a group, and only the last of them has anything for who waits. That one looks at all of them before it sleeps.
+TEST(scale, waiters_look_at_all_who_run_tasks_of_their_group) {
+  constexpr int workers = 128;
+  int ran_by = -1;
+  run_on(workers, options{.policy = "standard", .spin_ns = 1000}, [&](scheduler&) {
+    platform::atomic<int> begun{0};
+    const auto await_all = [&] {
+      while (begun.load(std::memory_order_relaxed) < workers - 1) work_for(1e-6);
+    };
+    const auto group = std::make_unique<task_group>();
+    for (int i = 1; i < workers; ++i) {
+      group->run([&] {
+        begun.fetch_add(1, std::memory_order_relaxed);
+        await_all();
+        if (this_worker().index == workers - 1) {
+          fork_join([] { work_for(2e-3); }, [&] { ran_by = this_worker().index; });
+        } else {
+          work_for(5e-3);
+        }
+      });
+    }
+    await_all();
+    work_for(1e-4);
+    group->wait();
+  });
+  EXPECT_EQ(ran_by, 0);
 }
 
 // Tasks of groups have groups of their own.
