@@ -1,6 +1,9 @@
 #include "worker/worker.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <filch/detail/bag_share.hpp>
@@ -32,11 +35,11 @@ constexpr unsigned most_in_vain = 6;
 // [TS10] relaxed: as [TS6].
 bool is_dozing(const worker& w) noexcept { return w.wait.dozing.load(std::memory_order_relaxed); }
 
-bool awaits(const worker& w, const group_rest* group) noexcept {
+const group_rest* awaited_by(const worker& w) noexcept {
   // [DB6] seq_cst: who deals looks here after [AT3] and the waiter asks it afterwards ([AT2]), as with [CC1] and [CC2].
   // No exploration catches this: the waiter has said so for 50 us when it asks for the last time. For wake_waiter it is
   // as [TS6].
-  return w.wait.group.load(std::memory_order_seq_cst) == group;
+  return w.wait.group.load(std::memory_order_seq_cst);
 }
 
 /// Slots of a task stack.
@@ -268,24 +271,30 @@ void worker::run_batched(task& t, worker& owner, std::uint64_t expected) noexcep
 bool worker::waits_for_this(const worker& other) const noexcept {
   if (innermost_ == nullptr) return false;
   if (innermost_->owner != nullptr) return innermost_->owner == &other;
-  return innermost_->group != nullptr && awaits(other, innermost_->group);
+  return innermost_->group != nullptr && awaited_by(other) == innermost_->group;
 }
 
 void worker::wake_waiter() noexcept {
   // All of them: what is offered may be part of an outer loop, and then helps only those who wait for that. Enough to
   // find who matters: tasks nest this deep only under the random join.
-  int depth = 64;
-  for (const running* r = innermost_; r != nullptr && depth > 0; r = r->outer, --depth) {
+  constexpr std::size_t most = 64;
+  std::array<const group_rest*, most> awaited;
+  auto awaited_end = awaited.begin();
+  std::size_t depth = 0;
+  for (const running* r = innermost_; r != nullptr && depth < most; r = r->outer, ++depth) {
     if (r->owner == nullptr) {
-      if (r->group == nullptr) continue;  // nobody waits for it
-      for (std::uint32_t i = 0; i < common.team.size(); ++i) {
-        worker& w = common.team[i];
-        if (is_dozing(w) && awaits(w, r->group)) w.parker.unpark();
-      }
+      // Null: nobody waits for it. Tasks of one group are often nested in each other.
+      if (r->group != nullptr && (awaited_end == awaited.begin() || *(awaited_end - 1) != r->group))
+        *awaited_end++ = r->group;
     } else if (task_state::unpack(r->t->state.load(std::memory_order_relaxed)).waiting) {
       // [TS6] relaxed: with [SL7] before it, a mark set before the waiter's last look is seen.
       r->owner->parker.unpark();
     }
+  }
+  // Once, however many groups there are: these are lines of others.
+  for (std::uint32_t i = 0; awaited_end != awaited.begin() && i < common.team.size(); ++i) {
+    worker& w = common.team[i];
+    if (is_dozing(w) && std::find(awaited.begin(), awaited_end, awaited_by(w)) != awaited_end) w.parker.unpark();
   }
   // Callers that compare counts, of calls that this worker runs parts of.
   for (const work_share* f = loops.innermost.load(); f != nullptr; f = f->outer) {
