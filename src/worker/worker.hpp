@@ -4,6 +4,7 @@
 // Who may do what: members are the owner's unless their comment says "any thread".
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -138,6 +139,19 @@ class search_part {
   const worker* hint_ = nullptr;
   unsigned left_ = 0;
   std::uint32_t attempts_ = 0;
+};
+
+/// Owner: workers close by, the closest first, for policy `hierarchical`. Found again when others take part.
+struct near_part {
+  /// Workers [begin, end). Those of one group have consecutive numbers.
+  struct interval {
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
+
+  std::uint32_t team_size = 0;  ///< for which it was found; 0: it was not yet
+  std::uint32_t count = 0;      ///< levels at which there is anybody new
+  std::array<interval, platform::group_levels> levels{};
 };
 
 /// Of detached tasks, what each worker has: docs/protocols/injector.md.
@@ -366,6 +380,7 @@ class worker : public worker_core {
   platform::atomic<std::uint64_t> reach{0};
   alignas(64) counters counted;               ///< any thread may read
   search_part search;                         ///< owner
+  near_part near;                             ///< owner
   const worker* last_sent = nullptr;          ///< owner, in its own code: whom it has woken last, to come to itself
   platform::atomic<bool> attached{false};     ///< any thread: a thread takes part
   platform::trace_log trace;                  ///< owner
