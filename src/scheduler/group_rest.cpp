@@ -66,20 +66,19 @@ void group_rest::count_made(detached_lane& in) noexcept {
   in.made.store(in.made.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-bool group_rest::count_ended(const detached_queue& of, std::uint64_t count) noexcept {
+void group_rest::count_ended(const detached_queue& of, std::uint64_t count) noexcept {
   detached_lane* const lane = find_lane(of);
-  // [DG1] release: what the tasks did, for whoever sees that none is left; the last touch of the group. Acquire: who
-  // waits, from [DG3].
-  const std::uint64_t before =
-      (lane != nullptr ? *lane : own_lane_).ended.fetch_add(count * one_task, std::memory_order_acq_rel);
-  return before % one_task != 0;
+  // [DG1] release: what the tasks did, for whoever sees that none is left; the last touch of the group. seq_cst: before the look
+  // for waiters, [DG3].
+  (lane != nullptr ? *lane : own_lane_).ended.fetch_add(count, std::memory_order_seq_cst);
 }
 
 bool group_rest::is_over() const noexcept {
   // First those that have ended: who sees a task's end sees also that it was made, and what it has made.
   std::uint64_t pending = 0;
   each_lane([&](const detached_lane& lane) {
-    pending -= lane.ended.load(std::memory_order_acquire) / one_task;  // [DG1]
+    // [DG1] acquire. seq_cst: after a waiter has said that it watches, [DG3].
+    pending -= lane.ended.load(std::memory_order_seq_cst);
   });
   each_lane([&](const detached_lane& lane) {
     pending += lane.made.load(std::memory_order_relaxed);  // [DG2] relaxed: acquired by [DG1]
@@ -87,39 +86,11 @@ bool group_rest::is_over() const noexcept {
   return pending == 0;
 }
 
-void group_rest::set_watched(detached_lane& lane, std::uint64_t bit) noexcept {
-  std::uint64_t seen = lane.ended.load(std::memory_order_relaxed);
-  // [DG3] release: who waits, for who counts ends in this word; so it is written even if it was set. seq_cst: before the
-  // waiter's last look at the lane, [DQ3]. No exploration catches that: a waiter would have to miss what was there before
-  // its last pause, after which explorations show it everything.
-  while (!lane.ended.compare_exchange_weak(seen, seen - seen % one_task + bit, std::memory_order_seq_cst,
-                                           std::memory_order_relaxed)) {
-  }
-}
-
-void group_rest::watch() noexcept {
-  const std::lock_guard lock(mutex_);
-  // [DG4] seq_cst: before the look for lanes; pairs with the load of who makes one. No exploration catches this: a lane
-  // would have to be made between the waiter's last pause and its sleep.
-  watchers_.store(watchers_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
-  each_lane([](detached_lane& lane) { set_watched(lane, watched); });
-}
-
-void group_rest::unwatch() noexcept {
-  const std::lock_guard lock(mutex_);
-  const std::uint32_t others = watchers_.load(std::memory_order_relaxed) - 1;
-  // [DG4] release: what other watchers have said, for who makes a lane. No exploration catches this: a store that comes
-  // before has shown it already.
-  watchers_.store(others, std::memory_order_release);
-  if (others != 0) return;
-  each_lane([](detached_lane& lane) { set_watched(lane, 0); });
-}
-
 void group_rest::add_lane(detached_lane& lane) noexcept {
   const std::uint32_t number = lane.queue.number;
   lanes_[number].store(&lane, std::memory_order_relaxed);
-  // [DG4] release: the lane. seq_cst: before the look for waiters, who have not seen it. An addition, which never fails:
-  // all may come at the same time.
+  // [DG4] release: the lane. seq_cst: before the look for waiters, who have not seen it. No exploration catches this: a lane would have
+  // to be made between the waiter's last pause and its sleep. An addition, which never fails: all may come at the same time.
   in_use_[number / 64].fetch_add(std::uint64_t{1} << number % 64, std::memory_order_seq_cst);
 }
 
@@ -135,7 +106,6 @@ detached_lane* group_rest::make_lane(detached_queue& in) noexcept {
   auto* const made = new (std::nothrow) detached_lane(*this, in);
   if (made == nullptr) return nullptr;
   add_lane(*made);
-  if (watchers_.load(std::memory_order_seq_cst) != 0) set_watched(*made, watched);  // [DG4] after the lane
   return made;
 }
 

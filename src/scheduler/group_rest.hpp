@@ -49,21 +49,10 @@ class group_rest : public line_allocated {
   /// A task came new into the lane; the caller is inside of its queue still.
   static void count_made(detached_lane& in) noexcept;
   /// The worker that has that queue has run so many of its detached tasks. The group may be gone afterwards.
-  /// @return whether waiters are to be woken.
-  bool count_ended(const detached_queue& of, std::uint64_t count) noexcept;
+  void count_ended(const detached_queue& of, std::uint64_t count) noexcept;
   /// Has every detached task ended that was made before, by who calls this or by tasks of the group? Then what they did
   /// is seen.
   [[nodiscard]] bool is_over() const noexcept;
-
-  /// A waiter is about to sleep, and looks at counts and lanes once more afterwards: from now on waiters are to be woken
-  /// when tasks come or have ended.
-  void watch() noexcept;
-  /// It is awake.
-  void unwatch() noexcept;
-  /// Are waiters to be woken? Called inside of the lane's queue after the first tasks have come into the lane.
-  [[nodiscard]] static bool is_watched(const detached_lane& lane) noexcept {
-    return lane.ended.load(std::memory_order_seq_cst) % one_task != 0;  // [DG3] after [DQ3]
-  }
 
   /// Its lane in that queue; null: there is none. Lanes of a queue are made by who is inside.
   [[nodiscard]] detached_lane* find_lane(const detached_queue& in) const noexcept;
@@ -72,6 +61,7 @@ class group_rest : public line_allocated {
   /// Makes one. Null: the queue is to have none, or there is no memory.
   detached_lane* make_lane(detached_queue& in) noexcept;
   [[nodiscard]] detached_lane& own_lane() noexcept { return own_lane_; }
+  [[nodiscard]] const detached_lane& own_lane() const noexcept { return own_lane_; }
   /// Have tasks come from several threads' queues, that of `lane` the latest? Who knows of a task from elsewhere, and is
   /// inside of a queue, is told so.
   bool fills_several(const detached_lane& lane) noexcept {
@@ -112,20 +102,15 @@ class group_rest : public line_allocated {
   profiled_construct profiled;  ///< whoever runs tasks in the program's order
 
  private:
-  static constexpr std::uint64_t watched = 1;
-  static constexpr std::uint64_t one_task = 2;
-
   void add_lane(detached_lane& lane) noexcept;
-  static void set_watched(detached_lane& lane, std::uint64_t bit) noexcept;
 
   const std::uint32_t queues_;
   platform::atomic<bool> several_{false};  ///< tasks have come from others than the own lane's queue
   std::unique_ptr<platform::atomic<detached_lane*>[]> lanes_;               ///< by the queue's number
   std::array<platform::atomic<std::uint64_t>, most_queues / 64> in_use_{};  ///< a bit for each of these
   detached_lane own_lane_;
-  platform::atomic<std::uint32_t> watchers_{0};  ///< waiters that sleep, or are about to; written under the lock
-  platform::mutex mutex_;                        ///< for exceptions, watching, and the profile
-  std::unique_ptr<group_profile> profile_;       ///< of threads outside
+  platform::mutex mutex_;                   ///< for exceptions and the profile
+  std::unique_ptr<group_profile> profile_;  ///< of threads outside
   std::uint64_t error_order_ = 0;
   std::exception_ptr error_;
 };

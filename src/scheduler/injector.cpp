@@ -45,12 +45,12 @@ bool is_filled(const group_rest& group) noexcept {
 
 /// While it lasts, who adds a task of the group wakes those that have said that they wait for it.
 struct watching {
-  explicit watching(group_rest& of) noexcept : group(of) { group.watch(); }
-  ~watching() { group.unwatch(); }
+  explicit watching(const group_rest& of) noexcept : group(of) { group.home.watch(group); }
+  ~watching() { group.home.unwatch(group); }
   watching(const watching&) = delete;
   watching& operator=(const watching&) = delete;
 
-  group_rest& group;
+  const group_rest& group;
 };
 
 }  // namespace
@@ -241,7 +241,7 @@ detached_lane& injector::enter_lane(detached_queue& preferred, group_rest& group
 // The caller is inside of the lane's queue, and no more afterwards. Then it must not touch the lane.
 void injector::add(detached_lane& lane, const detached_queue::row& tasks) noexcept {
   const group_rest* const group = &lane.group;
-  const bool somebody_waits = lane.queue.add(lane, tasks) && group_rest::is_watched(lane);
+  const bool somebody_waits = lane.queue.add(lane, tasks) && watch_count_of(*group).is_watched();
   const bool queue_was_empty = lane.queue.leave();
   if (somebody_waits) wake_waiters_of(group);
   if (!queue_was_empty) return;
@@ -294,6 +294,21 @@ bool injector::run_at_once(group_rest& group, detached_task& t) noexcept {
   }
 }
 
+injector::watch_count& injector::watch_count_of(const group_rest& group) noexcept {
+  return watched_[group.own_lane().queue.number % watch_counts];
+}
+
+void injector::watch(const group_rest& group) noexcept {
+  // [DG3] seq_cst: before the waiter's last look; pairs with is_watched(): one of the two sees the other. release: whom it awaits, for
+  // who looks for it.
+  watch_count_of(group).watchers.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void injector::unwatch(const group_rest& group) noexcept {
+  // [DG3] relaxed: who still finds it looks for waiters for nothing.
+  watch_count_of(group).watchers.fetch_sub(1, std::memory_order_relaxed);
+}
+
 // The group may be gone; but who waits for another one at that place wakes up for nothing.
 void injector::wake_waiters_of(const group_rest* group) noexcept {
   for (std::uint32_t i = 0; i < everybody_.size(); ++i) {
@@ -318,7 +333,9 @@ void injector::flush(worker& w) noexcept {
   const std::uint64_t ended = std::exchange(w.detached.ended, 0);
   if (ended == 0) return;
   group_rest* const group = std::exchange(w.detached.ended_of, nullptr);
-  if (group->count_ended(w.detached.queue, ended)) wake_waiters_of(group);
+  const watch_count& watch = watch_count_of(*group);
+  group->count_ended(w.detached.queue, ended);
+  if (watch.is_watched()) wake_waiters_of(group);
 }
 
 void injector::run(worker& w, detached_task& t) noexcept {

@@ -5,6 +5,7 @@
 // Thread safety: any thread may call anything, unless it says otherwise.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,11 @@ class injector final : public work_source {
   /// May help() find something now? Asks as policy::help_visible() does.
   [[nodiscard]] bool help_visible(worker& w, const group_rest& group) const noexcept;
 
+  /// A waiter is about to sleep, and looks at the group's counts and lanes once more afterwards: until unwatch() it is woken when
+  /// tasks come or have ended, if it has said that it waits for the group.
+  void watch(const group_rest& group) noexcept;
+  void unwatch(const group_rest& group) noexcept;
+
   /// The worker, which has nothing else to do, runs what is queued of the group until that is set, and sleeps where there is none.
   /// Who sets it wakes the worker.
   void serve(worker& w, group_rest& group, const platform::atomic<bool>& until) noexcept;
@@ -71,12 +77,23 @@ class injector final : public work_source {
   class group_wait;
   class group_service;
 
+  /// Waiters that sleep, or are about to, of some groups. It outlasts them: who has ended a group's last task still looks.
+  struct alignas(64) watch_count {
+    platform::atomic<std::uint32_t> watchers{0};
+
+    // [DG3] seq_cst: after what the watchers look at once more, [DQ3] or [DG1]; acquires what they have said before, [DB6].
+    [[nodiscard]] bool is_watched() const noexcept { return watchers.load(std::memory_order_seq_cst) != 0; }
+  };
+  /// Most groups are waited for by who has made them, so those of one maker share one.
+  static constexpr std::size_t watch_counts = 64;
+
   [[nodiscard]] std::unique_ptr<group_rest> make_rest(std::uint32_t wanted);
   [[nodiscard]] worker* caller() const noexcept;
   [[nodiscard]] detached_queue& own_queue() noexcept;
   static detached_lane& enter_lane(detached_queue& preferred, group_rest& group) noexcept;
   void queue(detached_task& t, bool is_new) noexcept;
   void add(detached_lane& lane, const detached_queue::row& tasks) noexcept;
+  [[nodiscard]] watch_count& watch_count_of(const group_rest& group) noexcept;
   void wake_waiters_of(const group_rest* group) noexcept;
   void flush(worker& w) noexcept;
   bool run_at_once(group_rest& group, detached_task& t) noexcept;
@@ -105,6 +122,7 @@ class injector final : public work_source {
   sleepers& idle_;
   detached_queue outside_{0};  ///< of threads that are none of its workers
   shared_closure_pool outside_closures_;
+  std::array<watch_count, watch_counts> watched_;
 };
 
 }  // namespace filch::detail

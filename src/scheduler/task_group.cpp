@@ -116,7 +116,7 @@ class task_group::detached_tasks final : public detail::siblings {
       return;
     }
     w.wait.await_group(watched_);
-    watched_->watch();
+    watched_->home.watch(*watched_);
   }
 
   [[nodiscard]] bool help_visible(detail::worker& w) noexcept override {
@@ -125,7 +125,7 @@ class task_group::detached_tasks final : public detail::siblings {
 
   void end_sleep(detail::worker& w) noexcept override {
     if (watched_ == nullptr) return;
-    watched_->unwatch();
+    watched_->home.unwatch(*watched_);
     w.wait.await_no_group();
     watched_ = nullptr;
   }

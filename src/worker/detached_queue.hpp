@@ -30,7 +30,7 @@ struct detached_lane : line_allocated {
   /// Any thread: does it hold tasks?
   alignas(64) platform::atomic<bool> filled{false};
   // What of the group has happened here, ever: who is inside counts the tasks that came new, the queue's worker those
-  // that it has run, wherever they came from. The lowest bit of `ended` says that waiters are to be woken.
+  // that it has run, wherever they came from.
   platform::atomic<std::uint64_t> made{0};
   platform::atomic<std::uint64_t> ended{0};
   // For who is inside.

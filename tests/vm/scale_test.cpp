@@ -185,6 +185,37 @@ void tree_of_groups(int depth) {
   group->wait();
 }
 
+// A quarter of the workers wait for one group, and fall asleep again and again, while the others fill it and run its tasks.
+TEST(scale, waiters_that_sleep_do_not_hold_up_those_who_work) {
+  constexpr int workers = 256;
+  constexpr int makers = 192;
+  constexpr int each = 10;
+  constexpr double long_s = 2e-4;
+  const auto fill_and_wait = [] {
+    const auto outer = std::make_unique<task_group>();
+    const auto group = std::make_unique<task_group>();
+    for (int i = 0; i < workers; ++i) {
+      outer->run([&group, i] {
+        if (i >= makers) {
+          work_for(2e-5);  // until there are some
+          group->wait();
+        } else {
+          for (int task = 0; task < each; ++task) group->run([] { work_for(long_s); });
+        }
+      });
+    }
+    outer->wait();
+    group->wait();
+  };
+  const double seconds = seconds_on(workers, [&] {
+    fill_and_wait();
+    return seconds_of(fill_and_wait);
+  });
+  const double share = makers * each * long_s / (seconds * workers);
+  report("share", share);
+  EXPECT_GE(share, 0.7);
+}
+
 // Many run tasks of a group, and only the last of them has anything for who waits. That one looks at all of them before it sleeps.
 TEST(scale, waiters_look_at_all_who_run_tasks_of_their_group) {
   constexpr int workers = 128;
