@@ -28,7 +28,8 @@ namespace {
 
 }  // namespace
 
-class task_graph::contents {
+// Hidden: the class around it is exported.
+class [[gnu::visibility("hidden")]] task_graph::contents {
  public:
   node add(std::unique_ptr<task> made, std::span<const node> after);
   void precede(node before, node after);
