@@ -1,7 +1,7 @@
 #include "loop/loops.hpp"
 
 #include <algorithm>
-#include <mutex>
+#include <exception>
 #include <ranges>
 #include <stdexcept>
 #include <string>
@@ -269,15 +269,7 @@ void run_divided(worker_core& core, loop_state& whole, std::uint64_t low, std::u
 bool fail_loop(worker& w, loop_share& f, std::uint64_t at) noexcept {
   const busy_section here(w);
   loop_state& whole = *f.whole;
-  std::exception_ptr other = std::current_exception();
-  {
-    const std::lock_guard lock(w.common.mutexes.of(&whole));
-    if (whole.error == nullptr || at < whole.error_at) {
-      whole.error.swap(other);
-      whole.error_at = at;
-    }
-  }
-  other = nullptr;  // not under the lock: what it destroys may run loops that fail
+  whole.error.note(w.common.mutexes.of(&whole), at);
   cut(whole, at);
   // What values were combined of when that threw may be above what the share has taken back since.
   if (f.next.load() < std::min(f.last.load(), at)) return true;
@@ -300,7 +292,7 @@ void reject_weight(std::uint64_t at, double before, double after) {
 }
 
 void rethrow_from(loop_state& whole) {
-  if (whole.error != nullptr) std::rethrow_exception(std::exchange(whole.error, nullptr));
+  if (const std::exception_ptr error = whole.error.take()) std::rethrow_exception(error);
 }
 
 }  // namespace filch::detail

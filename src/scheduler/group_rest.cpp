@@ -25,18 +25,12 @@ group_rest::~group_rest() {
   });
 }
 
-void group_rest::record(std::uint64_t order) noexcept {
-  std::exception_ptr error = std::current_exception();
-  const std::lock_guard lock(mutex_);
-  if (error_ != nullptr && error_order_ <= order) return;
-  error_.swap(error);  // the other one ends when the lock is open
-  error_order_ = order;
-}
+void group_rest::record(std::uint64_t order) noexcept { error_.note(mutex_, order); }
 
 std::exception_ptr group_rest::take_error() noexcept {
   // Several may wait for the group; one of them has the exception.
   const std::lock_guard lock(mutex_);
-  return std::exchange(error_, nullptr);
+  return error_.take();
 }
 
 void group_rest::add_profile(const profiled_work& root) noexcept {

@@ -18,6 +18,7 @@
 #include "scheduler/group_profile.hpp"
 #include "worker/detached_queue.hpp"
 #include "worker/line_allocated.hpp"
+#include "worker/lowest_exception.hpp"
 
 namespace filch::detail {
 
@@ -111,8 +112,7 @@ class group_rest : public line_allocated {
   detached_lane own_lane_;
   platform::mutex mutex_;                   ///< for exceptions and the profile
   std::unique_ptr<group_profile> profile_;  ///< of threads outside
-  std::uint64_t error_order_ = 0;
-  std::exception_ptr error_;
+  lowest_exception error_;
 };
 
 }  // namespace filch::detail

@@ -2,7 +2,6 @@
 #include <exception>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <filch/platform/memory.hpp>
 
 #include "platform/thread.hpp"
+#include "worker/lowest_exception.hpp"
 #include "worker/returned_list.hpp"
 
 namespace filch::detail {
@@ -44,12 +44,8 @@ struct pipeline_flow::state {
   }
 
   void note_error(std::uint64_t number) noexcept {
-    std::exception_ptr other =
-        std::current_exception();  // ends when the lock is open: what it destroys may be anything
-    const std::lock_guard lock(mutex);
-    if (number >= failed.load(std::memory_order_relaxed)) return;
-    failed.store(number, std::memory_order_relaxed);  // a hint to others; under the lock
-    error.swap(other);
+    // relaxed: a hint to others; written under the lock.
+    error.note(mutex, number, [&] { failed.store(number, std::memory_order_relaxed); });
   }
 
   pipeline_item turn;  ///< stands for the turn of an item that has not come
@@ -62,7 +58,7 @@ struct pipeline_flow::state {
   platform::atomic<std::uint64_t> source;
   platform::atomic<std::uint64_t> failed{none};  ///< the first item of those that failed
   platform::mutex mutex;
-  std::exception_ptr error;
+  lowest_exception error;
 };
 
 pipeline_flow::pipeline_flow(std::size_t most_items, std::size_t stages)
@@ -151,7 +147,7 @@ bool pipeline_flow::skips(const pipeline_item& i) const noexcept {
 }
 
 void pipeline_flow::rethrow() {
-  if (state_->error != nullptr) std::rethrow_exception(state_->error);
+  if (const std::exception_ptr error = state_->error.take()) std::rethrow_exception(error);
 }
 
 }  // namespace filch::detail

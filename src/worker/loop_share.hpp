@@ -7,7 +7,7 @@
 // Invariants
 //  1. [next, last) is what the owner has not begun. The owner alone changes it, between its own instructions; or an
 //     interrupt of it does, which lowers `last` to no less than `next`. So the owner raises `next` before it looks how
-//     far it may go, and takes that back when it was too far.
+//     far it may go, and takes that back when it was too far, or when it ends a chunk early.
 //  2. Pieces on offer are above the share's interval, the newest nearest to it. So taking them back newest first runs a
 //     loop that nobody helps with in serial order.
 //  3. A share ends when its interval is empty and each of its pieces was taken back or has run.
@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <stop_token>
 
@@ -25,6 +24,8 @@
 #include <filch/detail/worker_core.hpp>
 #include <filch/loop.hpp>
 #include <filch/platform/memory.hpp>
+
+#include "worker/lowest_exception.hpp"
 
 namespace filch::detail {
 
@@ -47,8 +48,7 @@ struct loop_state {
   platform::atomic<std::uint64_t> handed_out{0};  ///< kind `dynamic`: grains that somebody has
   // Under one of the scheduler's locks (striped_mutex): of the lowest iteration that threw. Here, since there may be no memory for it
   // elsewhere.
-  std::exception_ptr error{};
-  std::uint64_t error_at{0};
+  lowest_exception error{};
 };
 
 /// So many of the iterations that are left may run before any of them has shown how long it takes: what was remembered of
