@@ -150,7 +150,7 @@ void run_chunks(worker& w, loop_share& f, const gathering& part, std::uint64_t& 
     if (from == to) return;
     const std::uint64_t end = part.run_timed(*f.tuner, from, to, grain, shown.since(), at);
     if (end != to) [[unlikely]]
-      f.next.store(end);
+      f.next.store(end);  // what it has not begun is the share's again
     if (!f.exact) shown.took(f, end - from);
   }
 }
@@ -188,10 +188,10 @@ std::uint64_t run_at_once(worker_core& w, const gathering& whole, std::uint64_t 
 }
 
 /// Of a thread outside of a scheduler.
-[[gnu::cold, gnu::noinline]] loop_status run_from_outside(const gathering& caller, std::uint64_t size, splitting how,
-                                                          const std::stop_token* stop, const weight_sums* weights) {
-  return scheduler::default_scheduler().run(
-      [&] { return run_loop(caller.code, caller.block, size, how, stop, weights, caller.values); });
+[[gnu::cold, gnu::noinline]] loop_status run_from_outside(const loop_code& code, const void* block, std::uint64_t size,
+                                                          splitting how, const std::stop_token* stop,
+                                                          const weight_sums* weights, void* values) {
+  return scheduler::default_scheduler().run([&] { return run_loop(code, block, size, how, stop, weights, values); });
 }
 
 }  // namespace
@@ -199,12 +199,12 @@ std::uint64_t run_at_once(worker_core& w, const gathering& whole, std::uint64_t 
 loop_status run_loop(const loop_code& code, const void* block, std::uint64_t size, splitting how,
                      const std::stop_token* stop, const weight_sums* weights, void* values) {
   worker_core& w = *self;
-  const gathering caller{static_cast<worker&>(w), code, block, values};
   if (&w == &foreign_worker) [[unlikely]]
-    return run_from_outside(caller, size, how, stop, weights);
+    return run_from_outside(code, block, size, how, stop, weights, values);
   const loop_kind kind = how.kind != loop_kind::inherited ? checked_kind(w, how.kind) : w.loops.kind;
   if (stop != nullptr && stop->stop_requested()) return loop_status::stopped;
   const bool plain = kind == loop_kind::standard && how.grain == 0 && stop == nullptr;
+  const gathering caller{static_cast<worker&>(w), code, block, values};
   const std::uint64_t done = plain && size != 0 ? run_at_once(w, caller, size) : 0;
   if (done == size) return loop_status::complete;
   loop_state whole{.code = code,
