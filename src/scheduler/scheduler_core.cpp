@@ -304,8 +304,6 @@ void scheduler_core::leave(worker& w) noexcept {
 }
 
 void scheduler_core::detach(worker& w) noexcept {
-  // In a child that was made in the call a thread of the parent may have the lock.
-  if (!is_of_this_process()) return;
   leave(w);
   if (ticker_ != nullptr) ticker_->leave();
   if (w.number == 0) {
@@ -313,6 +311,8 @@ void scheduler_core::detach(worker& w) noexcept {
     seat_taken_.store(false, std::memory_order_release);  // [SE2]
     return;
   }
+  // In a child that was made in the call a thread of the parent may have the lock.
+  if (!is_of_this_process()) return;
   const std::lock_guard lock(guests_mutex_);
   const auto first = static_cast<std::uint32_t>(chosen_.workers);
   guests_[w.number - first] = false;
