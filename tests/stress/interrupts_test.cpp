@@ -85,6 +85,22 @@ TEST_P(interrupts, hand_over_the_rest_of_a_loop_one_of_whose_iterations_waits_fo
   }
 }
 
+TEST_P(interrupts, of_chunks_that_end_early_lose_no_iteration) {
+  scheduler pool(GetParam().with(2));
+  account runs(10'000);
+  const auto loop = [&](bool long_ones) {
+    pool.run([&] {
+      parallel_for(0, 10'000, [&](int i) {
+        runs.ran(static_cast<std::size_t>(i));
+        if (long_ones && i % 3'000 > 2'850) std::this_thread::sleep_for(20us);
+      });
+    });
+  };
+  loop(false);  // they are all short, for all that is known
+  for (int round = 0; round < 5; ++round) loop(true);
+  EXPECT_EQ(runs.first_not(6), runs.size());
+}
+
 TEST_P(interrupts, of_long_tasks_lose_none) {
   struct kind {
     std::chrono::microseconds lasts;

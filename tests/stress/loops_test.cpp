@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,7 @@ namespace {
 
 using tests::account;
 using tests::named_way;
+using namespace std::chrono_literals;
 using tests::tracked;
 using tests::uneven_range;
 using tests::work;
@@ -267,6 +269,57 @@ TEST_P(loops, random_programs_from_two_threads_at_once) {
   std::thread second(run_from, 1);
   first.join();
   second.join();
+}
+
+/// Numbers that take some microseconds, many in a row among those that take nothing: chunks that hold them end early.
+constexpr int with_clusters = 20'000;
+void work_in_clusters(int i) {
+  if (i % 5'000 < 4'600) return;
+  for (const auto begin = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - begin < 3us;) {
+  }
+}
+
+TEST_P(loops, with_clusters_of_long_iterations_run_every_number_once) {
+  scheduler s(GetParam().options());
+  account runs(with_clusters);
+  const auto loop = [&](bool long_ones, std::size_t grain) {
+    s.run([&] {
+      parallel_for(
+          0, with_clusters,
+          [&](int i) {
+            runs.ran(static_cast<std::size_t>(i));
+            if (long_ones) work_in_clusters(i);
+          },
+          grain);
+    });
+  };
+  loop(false, 0);  // they are all short, for all that is known
+  unsigned times = 1;
+  for (const std::size_t grain : {0, 0, 7, 100}) {
+    loop(true, grain);
+    ++times;
+  }
+  EXPECT_EQ(runs.first_not(times), runs.size());
+}
+
+TEST_P(loops, with_clusters_of_long_iterations_throw_what_the_first_number_throws) {
+  scheduler s(GetParam().options());
+  for (const int first : {3, 4'700, 4'999, 14'800}) {
+    account runs(with_clusters);
+    try {
+      s.run([&] {
+        parallel_for(0, with_clusters, [&](int i) {
+          runs.ran(static_cast<std::size_t>(i));
+          work_in_clusters(i);
+          if (i == first || i == first + 5'000) throw i;
+        });
+      });
+      FAIL() << "nothing was thrown";
+    } catch (int thrown) {
+      ASSERT_EQ(thrown, first);
+    }
+    tests::expect_ran_up_to(runs, static_cast<std::size_t>(first));
+  }
 }
 
 TEST_P(loops, many_short_loops_in_a_row) {
