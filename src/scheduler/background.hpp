@@ -30,7 +30,7 @@ class background_link {
   background_link& operator=(const background_link&) = delete;
 
   /// Who keeps it: one more keeps it, or so many.
-  // relaxed: the caller keeps it meanwhile.
+  // [BL3] relaxed: the caller keeps it meanwhile.
   void keep(std::uint64_t times = 1) noexcept { keeps_.fetch_add(times, std::memory_order_relaxed); }
   /// The last one ends it.
   void let_go(std::uint64_t times = 1) noexcept;
