@@ -4,6 +4,7 @@
 // data-driven futures of Habanero (Tasirlar and Sarkar, ICPP 2011). wait() is for who has nothing else to do.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -402,8 +404,9 @@ struct future_access {
   }
 };
 
-/// Ready when all of some futures are. Keeps itself until then. Each(futures, f) calls f(state) for each of them.
-template <class Futures, class Each>
+/// Ready when all of some futures are. Keeps itself until then. Each(futures, f) calls f(state) for each of them. Count: how many there
+/// are, or std::dynamic_extent.
+template <class Futures, std::size_t Count, class Each>
 class all_ready final : public future_state<Futures>, private future_parts {
  public:
   static future<Futures> make(Futures futures, std::size_t count, Each each) {
@@ -417,11 +420,8 @@ class all_ready final : public future_state<Futures>, private future_parts {
     return future_access::made_of<Futures>(std::move(made));
   }
   all_ready(Futures futures, std::size_t count, Each each)
-      : future_state<Futures>(nullptr, this),
-        each_(each),
-        futures_(std::move(futures)),
-        waiters_(std::make_unique<waiter[]>(count)),
-        left_(count + 1) {
+      : future_state<Futures>(nullptr, this), each_(each), futures_(std::move(futures)), left_(count + 1) {
+    if constexpr (Count == std::dynamic_extent) waiters_ = std::make_unique<waiter[]>(count);
     for (std::size_t i = 0; i != count; ++i) {
       waiters_[i].tell = [](future_waiter& w) noexcept { return static_cast<waiter&>(w).of->one_ready(); };
       waiters_[i].of = this;
@@ -458,15 +458,15 @@ class all_ready final : public future_state<Futures>, private future_parts {
 
   [[no_unique_address]] Each each_;
   Futures futures_;
-  std::unique_ptr<waiter[]> waiters_;
+  std::conditional_t<Count == std::dynamic_extent, std::unique_ptr<waiter[]>, std::array<waiter, Count>> waiters_;
   platform::atomic<std::size_t> left_;
   future_holder self_;
 };
 
-template <class Futures, class Each>
+template <std::size_t Count, class Futures, class Each>
 [[nodiscard]] future<Futures> make_all_ready(Futures futures, std::size_t count, Each each) {
   each(futures, [](future_base&) {});  // throws where one has no state, before others are told of anything
-  return all_ready<Futures, Each>::make(std::move(futures), count, each);
+  return all_ready<Futures, Count, Each>::make(std::move(futures), count, each);
 }
 
 }  // namespace detail
@@ -476,16 +476,19 @@ template <class Futures, class Each>
 template <class... Ts>
 [[nodiscard]] future<std::tuple<future<Ts>...>> when_all(future<Ts>... all) {
   using futures = std::tuple<future<Ts>...>;
-  return detail::make_all_ready(futures(std::move(all)...), sizeof...(Ts), [](futures& each, const auto& call) {
-    std::apply([&](auto&... f) { (call(*detail::future_access::state(f)), ...); }, each);
-  });
+  return detail::make_all_ready<sizeof...(Ts)>(
+      futures(std::move(all)...), sizeof...(Ts), [](futures& each, const auto& call) {
+        std::apply([&](auto&... f) { (call(*detail::future_access::state(f)), ...); }, each);
+      });
 }
 template <class T>
 [[nodiscard]] future<std::vector<future<T>>> when_all(std::vector<future<T>> all) {
   const std::size_t count = all.size();
-  return detail::make_all_ready(std::move(all), count, [](std::vector<future<T>>& each, const auto& call) {
-    for (const future<T>& f : each) call(*detail::future_access::state(f));
-  });
+  return detail::make_all_ready<std::dynamic_extent>(std::move(all), count,
+                                                     [](std::vector<future<T>>& each, const auto& call) {
+                                                       for (const future<T>& f : each)
+                                                         call(*detail::future_access::state(f));
+                                                     });
 }
 
 }  // namespace filch
