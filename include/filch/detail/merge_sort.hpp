@@ -22,6 +22,7 @@
 #include <filch/detail/merge.hpp>
 #include <filch/detail/order_check.hpp>
 #include <filch/detail/small_sort.hpp>
+#include <filch/detail/sort_grain.hpp>
 #include <filch/fork_join.hpp>
 
 namespace filch::detail {
@@ -48,9 +49,14 @@ class merge_sort {
   using value_type = std::iter_value_t<Iterator>;
   static_assert(std::is_nothrow_move_constructible_v<value_type> && std::is_nothrow_move_assignable_v<value_type>);
 
-  /// @throws std::bad_alloc.
+  /// To be made by a worker.
+  /// @throws std::bad_alloc; what a comparison throws.
   merge_sort(Iterator first, Iterator last, const Compare& less)
-      : first_(first), size_(static_cast<std::uint64_t>(last - first)), less_(less), buffer_(size_) {}
+      : first_(first),
+        size_(static_cast<std::uint64_t>(last - first)),
+        less_(less),
+        buffer_(size_),
+        forked_from_(detail::sort_grain(first, size_, less)) {}
 
   /// Once. To be called by a worker.
   void operator()() const {
@@ -68,7 +74,6 @@ class merge_sort {
 
  private:
   static constexpr std::uint64_t leaf_until = 32;
-  static constexpr std::uint64_t forked_from = 1024;
   /// Larger parts are not looked at, since one worker would do that alone: their halves are found to need no merge.
   static constexpr std::uint64_t looked_at_until = std::uint64_t{1} << 14;
 
@@ -98,7 +103,7 @@ class merge_sort {
     const std::uint64_t half = n / 2;
     const auto low = [=, this] { return sort(begin, half, levels - 1); };
     const auto high = [=, this] { return sort(begin + half, n - half, levels - 1); };
-    if (n < forked_from) {
+    if (n < forked_from_) {
       const std::exception_ptr low_error = low();
       const std::exception_ptr high_error = high();
       return merge_halves(begin, n, levels, low_error ? low_error : high_error);
@@ -141,6 +146,7 @@ class merge_sort {
   std::uint64_t size_;
   const Compare& less_;
   raw_buffer<value_type> buffer_;
+  std::uint64_t forked_from_;
 };
 
 /// For elements whose moves may throw: sorts their places, then exchanges the elements. If a comparison throws, nothing

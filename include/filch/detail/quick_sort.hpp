@@ -17,6 +17,7 @@
 
 #include <filch/detail/partition.hpp>
 #include <filch/detail/small_sort.hpp>
+#include <filch/detail/sort_grain.hpp>
 #include <filch/fork_join.hpp>
 
 namespace filch::detail {
@@ -41,8 +42,13 @@ class place_generator {
 template <class Iterator, class Compare>
 class quick_sort {
  public:
+  /// To be made by a worker; throws what a comparison throws.
   quick_sort(Iterator first, Iterator last, const Compare& less)
-      : first_(first), last_(last), less_(less), shared_from_(std::max(least_shared, size(first, last) / 64)) {}
+      : first_(first),
+        last_(last),
+        less_(less),
+        shared_from_(std::max(least_shared, size(first, last) / 64)),
+        forked_from_(detail::sort_grain(first, size(first, last), less)) {}
 
   void operator()() const { sort(first_, last_, 2 * static_cast<int>(std::bit_width(size(first_, last_))), false); }
 
@@ -50,7 +56,6 @@ class quick_sort {
   using value_type = std::iter_value_t<Iterator>;
   using offset = std::iter_difference_t<Iterator>;
 
-  static constexpr std::uint64_t forked_from = 1024;
   /// Ranges below this are partitioned by one worker. So are those below 1/64 of all elements: by then there are enough
   /// of them for everybody.
   static constexpr std::uint64_t least_shared = std::uint64_t{1} << 16;
@@ -95,7 +100,7 @@ class quick_sort {
       std::iter_swap(first, pivot);
       if (std::min(size(first, pivot), size(middle, last)) < n / 8) --bad_pivots;
       perhaps_sorted = from == pivot;
-      if (n >= forked_from) {
+      if (n >= forked_from_) {
         filch::fork_join([=, this] { sort(first, pivot, bad_pivots, perhaps_sorted); },
                          [=, this] { sort(middle, last, bad_pivots, perhaps_sorted); });
         return;
@@ -152,6 +157,7 @@ class quick_sort {
   Iterator last_;
   const Compare& less_;
   std::uint64_t shared_from_;
+  std::uint64_t forked_from_;
 };
 
 }  // namespace filch::detail
