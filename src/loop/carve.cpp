@@ -39,6 +39,23 @@ bool can_give(const worker& w, const work_share& share) noexcept {
   return last - next > least_shared(f) || &f != w.loops.polled;
 }
 
+/// Has it nothing to give, now and as long as there are shares inside of it? A bag may get items meanwhile.
+bool has_given_all(const work_share& share) noexcept {
+  if (!share.gives) return true;
+  if (share.is_bag) return false;
+  const auto& f = static_cast<const loop_share&>(share);
+  return f.next.load() >= f.last.load();
+}
+
+/// The next outer share that may have something. What is between is passed once: else each answer of a worker that is in
+/// thousands of loops would look at all of them.
+work_share* next_outer(work_share& share) noexcept {
+  work_share* outer = share.outer_giver;
+  while (outer != nullptr && has_given_all(*outer)) outer = outer->outer_giver;
+  share.outer_giver = outer;
+  return outer;
+}
+
 /// Lets go of those of the share's pieces that have run. A long loop may give thousands of them.
 void forget_finished(worker& w, loop_share& f) noexcept {
   for (piece** link = &f.newest; *link != nullptr;) {
@@ -56,7 +73,7 @@ void forget_finished(worker& w, loop_share& f) noexcept {
 
 work_share* giver(const worker& w, giving_order order, std::uint64_t above) noexcept {
   work_share* found = nullptr;
-  for (work_share* f = w.loops.innermost.load(); f != nullptr && began_after(f->number, above); f = f->outer) {
+  for (work_share* f = w.loops.innermost.load(); f != nullptr && began_after(f->number, above); f = next_outer(*f)) {
     if (!can_give(w, *f)) continue;
     found = f;
     if (order == giving_order::innermost) break;

@@ -4,23 +4,11 @@ groups that are filled side by side and waited for one after the other.
 
     check_groups.py PROGRAM MOST_TIMES_ONE_GROUP
 """
-import re
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
+
+from callgrind import instructions
 
 TASKS = 240  # of a round
-
-
-def instructions(program: str, rounds: int, groups: int) -> int:
-    """All instructions that the program executes."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "callgrind.out"
-        subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", program, str(rounds), str(groups)],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return int(re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE).group(1))
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ struct work_share {
   /// Owner. The innermost one from the moment when it is in the worker's list.
   work_share(worker_core& w, bool of_bag, bool on_request) noexcept
       : outer(w.loops.innermost.load()),
+        outer_giver(outer),
         number(next_number(w)),
         head(w.head.load()),
         gives(on_request),
@@ -26,6 +27,9 @@ struct work_share {
   work_share& operator=(const work_share&) = delete;
 
   work_share* outer;
+  /// The nearest outer one that may have something to give. Those in between have given, or begun, all that they had: as long as
+  /// this one lasts they get nothing new.
+  work_share* outer_giver;
   std::uint64_t number;
   slot* head;               ///< of the task stack when it began: which tasks are older
   piece* newest = nullptr;  ///< of its pieces that may be on offer
