@@ -148,18 +148,43 @@ class future_wait : public waiting_worker {
   bool is_added_ = false;
 };
 
-/// Without helping anybody.
-void sleep_until_ready(future_base& f, std::int64_t deadline_ns) {
-  platform::parker parker;
-  if (deadline_ns != forever) {
-    const std::int64_t since = platform::now_ns();
-    while (!f.is_ready() && !is_past(deadline_ns)) parker.park_until(next_look(since, deadline_ns));
-    return;
+/// A thread that helps nobody, and answers nobody: it is no worker, or is in a blocking region.
+class idle_thread_wait {
+ public:
+  idle_thread_wait(future_base& of, std::int64_t deadline_ns) noexcept : of_(of), deadline_ns_(deadline_ns) {}
+  ~idle_thread_wait() {
+    if (is_added_) sleeper_.await_told();
   }
-  sleeper here(parker);
-  if (!f.add(here)) return;
-  while (!f.is_ready()) parker.park();
-  here.await_told();
+  idle_thread_wait(const idle_thread_wait&) = delete;
+  idle_thread_wait& operator=(const idle_thread_wait&) = delete;
+
+  [[nodiscard]] bool over() const noexcept { return of_.is_ready() || is_past(deadline_ns_); }
+  static bool help() noexcept { return false; }
+  static void answer() noexcept {}
+  static bool interrupt() noexcept { return false; }
+  bool sleep() noexcept {
+    if (deadline_ns_ != forever) {
+      if (since_ns_ == 0) since_ns_ = platform::now_ns();
+      parker_.park_until(next_look(since_ns_, deadline_ns_));
+      return false;
+    }
+    if (!is_added_) is_added_ = of_.add(sleeper_);
+    if (is_added_) parker_.park();  // else it is ready
+    return false;
+  }
+
+ private:
+  future_base& of_;
+  const std::int64_t deadline_ns_;
+  std::int64_t since_ns_ = 0;  ///< when it first slept; 0: it has not
+  platform::parker parker_;
+  sleeper sleeper_{parker_};
+  bool is_added_ = false;
+};
+
+void sleep_until_ready(future_base& f, std::int64_t deadline_ns, std::int64_t spin_ns = 0) noexcept {
+  idle_thread_wait waiting(f, deadline_ns);
+  wait_until_over(waiting, spin_ns);
 }
 
 /// Of a task that is queued, or was begun. False: no guest can be had, so others have to run it.
@@ -253,32 +278,42 @@ bool run_parts(future_base& of, search& by, unsigned depth) {
   return ns;
 }
 
-/// Until done(), or for so long in which help() finds nothing to run: what is waited for may be about to come.
-template <class Done, class Help>
-void spin_until(const Done& done, const Help& help, std::int64_t limit_ns) {
-  worker* const w = worker::of_this_thread();
-  patience spinning = patience::of_searches(limit_ns);
-  while (!done()) {
-    if (help()) {
-      spinning.begin();
-      continue;
-    }
-    if (w != nullptr) {
-      const busy_section here(*w);
-      waiting_worker(*w).answer();
-    }
-    if (!spinning.go_on()) return;
-  }
-}
+/// Until the continuation may run. Runs what it waits for meanwhile, if nobody has begun that. It gives up instead of
+/// sleeping: the wait for the continuation itself comes next, and sleeps.
+class release_wait {
+ public:
+  release_wait(future_base& f, background_task& task, std::int64_t deadline_ns) noexcept
+      : f_(f), task_(task), deadline_ns_(deadline_ns) {}
 
-/// Until the continuation may run. Runs what it waits for meanwhile, if nobody has begun that.
+  [[nodiscard]] bool over() const noexcept {
+    return has_given_up_ || !task_.is_held() || f_.is_ready() || is_past(deadline_ns_);
+  }
+  bool help() {
+    search from_here(deadline_ns_);
+    return run_source(task_, from_here, 0);
+  }
+  void answer() noexcept {
+    if (w_ == nullptr) return;
+    const busy_section here(*w_);
+    waiting_worker(*w_).answer();
+  }
+  static bool interrupt() noexcept { return false; }
+  bool sleep() noexcept {
+    has_given_up_ = true;
+    return false;
+  }
+
+ private:
+  worker* const w_ = worker::of_this_thread();
+  future_base& f_;
+  background_task& task_;
+  const std::int64_t deadline_ns_;
+  bool has_given_up_ = false;
+};
+
 void await_release(future_base& f, background_task& task, std::int64_t deadline_ns) {
-  spin_until([&] { return !task.is_held() || f.is_ready() || is_past(deadline_ns); },
-             [&] {
-               search from_here(deadline_ns);
-               return run_source(task, from_here, 0);
-             },
-             spin_ns_of(task));
+  release_wait waiting(f, task, deadline_ns);
+  wait_until_over(waiting, spin_ns_of(task));
 }
 
 void wait_within(future_base& f, unsigned depth, std::int64_t deadline_ns);
@@ -310,7 +345,7 @@ void wait_within(future_base& f, unsigned depth, std::int64_t deadline_ns) {
   }
   wait_for_parts(f, depth, deadline_ns);
   // Nobody knows who makes it ready, so there is nothing to help with. A worker leaves its place to another thread at once.
-  if (w == nullptr) spin_until(over, [] { return false; }, patience::spin_ns);
+  if (w == nullptr) return sleep_until_ready(f, deadline_ns, patience::spin_ns);
   if (over()) return;
   const blocking here;
   sleep_until_ready(f, deadline_ns);
@@ -334,9 +369,7 @@ bool wait_until_ready_for(future_base& f, std::int64_t longest_ns) {
     wait_within(f, 0, deadline_ns);
   } else {
     // It runs nothing, which could take longer.
-    const auto over = [&] { return f.is_ready() || is_past(deadline_ns); };
-    spin_until(over, [] { return false; }, patience::spin_ns);
-    sleep_until_ready(f, deadline_ns);
+    sleep_until_ready(f, deadline_ns, patience::spin_ns);
   }
   return f.is_ready();
 }

@@ -1,14 +1,16 @@
 // Waiting: the one loop in which a worker looks for something to run, and sleeps when there is nothing.
 //
-// Six things wait: a worker without work, the join of a task, the wait for the detached tasks of a group, the wait for a
-// future, the wait for what was given to another worker, and the caller of a bag that compares counts. They differ in what they wait for, in what they may run meanwhile, and in who
-// wakes them. Each is a class with these members, which the waiting worker calls in a busy section:
+// It is the loop of a worker without work, of one that serves a group, of joins, of waits for a group's detached tasks, for
+// a future or for what was given to another worker, and of the caller of a bag that compares counts. They differ in what they
+// wait for, in what they may run meanwhile, and in who wakes them. Each is a class with these members, which the waiting worker
+// calls in a busy section (a wait for a future also where no worker waits, or before it has become one):
 //
 //   bool over()       is it over? The first question, and again after everything that has happened
 //   bool help()       tries once to run something; false: found nothing
 //   void answer()     answers workers that ask this one for work
 //   bool interrupt()  interrupts those who have not answered for too long; false: nobody
-//   bool sleep()      announces it, looks once more, and sleeps if it may; false: there is nobody to wake it, so it did not
+//   bool sleep()      announces it, looks once more, and sleeps if it may; false: the next turn in vain sleeps again, without
+//                     spinning: there was nobody to wake it, or there is nothing to search for
 //
 // What may be run in help() is each one's own business, and what makes waiting safe (docs/protocols/wait.md); that no
 // wake-up is lost is that of sleep() (docs/protocols/sleep.md).
