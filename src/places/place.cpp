@@ -114,6 +114,7 @@ bool place::try_lock_token() noexcept {
 void place::lock_token() noexcept {
   // [PL6] relaxed: a hint. A thread that looks again and again would hardly leave a gap otherwise.
   token_is_wanted_.store(true, std::memory_order_relaxed);
+  // At once: whoever has the token may receive and answer many messages before it gives that back.
   while (!try_lock_token()) platform::yield();
   token_is_wanted_.store(false, std::memory_order_relaxed);
 }

@@ -9,6 +9,7 @@
 #include <filch/places.hpp>
 
 #include "places/place.hpp"
+#include "platform/backoff.hpp"
 #include "scheduler/group_rest.hpp"
 #include "scheduler/injector.hpp"
 #include "worker/policy.hpp"
@@ -49,9 +50,9 @@ class maker_help final : public detached_task, public future_waiter {
 
 /// What a continuation waits for; null: it is no continuation, or has been released.
 future_user<future_base> source_of(background_task& t) noexcept {
-  while (t.is_held()) {
+  for (platform::backoff asking; t.is_held();) {
     if (future_user<future_base> source = t.source(); source != nullptr) return source;
-    platform::yield();  // somebody else asks just now
+    asking.wait();  // somebody else asks just now
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include "deque/request_cell.hpp"
 #include "deque/transfer_cell.hpp"
 #include "loop/carve.hpp"
+#include "platform/backoff.hpp"
 #include "platform/clock.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/patience.hpp"
@@ -121,8 +122,8 @@ steal_result receiver::take_task(worker& thief, worker& victim, const lineage* o
   }
   // Answered; or claimed, and then the answer is a few instructions away.
   transfer_cell::answer got = mine.read();
-  while (got.what == transfer_cell::outcome::awaited) {
-    platform::pause();
+  for (platform::backoff answering; got.what == transfer_cell::outcome::awaited;) {
+    answering.wait();
     got = mine.read();
   }
   waited(thief, since_ns);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "loop/carve.hpp"
+#include "platform/backoff.hpp"
 #include "platform/clock.hpp"
 #include "worker/patience.hpp"
 #include "worker/sleepers.hpp"
@@ -190,10 +191,10 @@ steal_result sender::take_task(worker& thief, worker& victim, const lineage* onl
 
 steal_result sender::end_wait(worker& w, std::uint64_t id) noexcept {
   communication_cell& mine = mailbox_of(w).cell;
-  while (!mine.cease()) {
+  for (platform::backoff dealing; !mine.cease();) {
     if (const auto got = mine.collect()) return received(w.common.team[got->dealer], got->tasks, id);
     if (mine.is_busy()) break;  // taken back
-    platform::pause();          // it is a few instructions away
+    dealing.wait();
   }
   return {};
 }

@@ -4,7 +4,7 @@
 
 #include <filch/future.hpp>
 
-#include "platform/clock.hpp"
+#include "platform/backoff.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/task_state.hpp"
 #include "worker/team.hpp"
@@ -101,17 +101,12 @@ future_user<future_base> background_task::source() noexcept {
 }
 
 void background_task::end_hold(state to) noexcept {
-  constexpr unsigned pauses = 64;  // longer than anybody asks, unless the system has stopped it
+  platform::backoff asking;
   state found = state::held;
   // [BG3] acquire: that nobody asks any more. release: what the task captured and waited for, for who claims it ([BG1]).
-  for (unsigned turn = 0;
-       !state_.compare_exchange_strong(found, to, std::memory_order_acq_rel, std::memory_order_relaxed); ++turn) {
+  while (!state_.compare_exchange_strong(found, to, std::memory_order_acq_rel, std::memory_order_relaxed)) {
     found = state::held;
-    if (turn < pauses) {
-      platform::pause();
-    } else {
-      platform::yield();
-    }
+    asking.wait();
   }
 }
 

@@ -10,9 +10,9 @@
 #include <filch/blocking.hpp>
 #include <filch/future.hpp>
 
+#include "platform/backoff.hpp"
 #include "platform/clock.hpp"
 #include "platform/parker.hpp"
-#include "platform/thread.hpp"
 #include "scheduler/background.hpp"
 #include "scheduler/scheduler_core.hpp"
 #include "worker/interrupter.hpp"
@@ -55,7 +55,7 @@ class sleeper : public future_waiter {
     return told_.load(std::memory_order_acquire);  // [FU5] acquire
   }
   void await_told() const noexcept {
-    while (!is_told()) platform::yield();
+    for (platform::backoff telling; !is_told();) telling.wait();
   }
 
  private:
@@ -376,7 +376,7 @@ bool wait_until_ready_for(future_base& f, std::int64_t longest_ns) {
 
 void run_maker(future_base& f) {
   background_task& task = *f.maker();
-  while (task.is_held()) platform::yield();
+  for (platform::backoff releasing; task.is_held();) releasing.wait();
   run_queued(f, task, forever);
 }
 

@@ -105,7 +105,7 @@ scheduler& scheduler::default_scheduler() {
       return *found;
     // [DS3] acquire: what the one before has made, for the look below.
     if (!one.is_in_making.exchange(true, std::memory_order_acquire)) break;
-    platform::yield();
+    platform::yield();  // at once: whoever makes it starts threads, which takes long
   }
   struct end_of_making {
     default_one& one;

@@ -2,8 +2,7 @@
 
 #include <filch/platform/ticks.hpp>
 
-#include "platform/clock.hpp"
-#include "platform/thread.hpp"
+#include "platform/backoff.hpp"
 
 namespace filch::detail {
 
@@ -42,15 +41,7 @@ bool detached_queue::try_enter() noexcept {
 }
 
 void detached_queue::enter() noexcept {
-  // 50 to 100 us. A visitor may stay for tens of misses, and where the machine is full who yields is away for milliseconds.
-  constexpr unsigned pauses = 2048;
-  for (unsigned turn = 0; !try_enter(); ++turn) {
-    if (turn < pauses) {
-      platform::pause();
-    } else {
-      platform::yield();
-    }
-  }
+  for (platform::backoff visitor; !try_enter();) visitor.wait();
 }
 
 bool detached_queue::leave() noexcept {
