@@ -11,6 +11,7 @@
 #include "platform/clock.hpp"
 #include "scheduler/watched.hpp"
 #include "worker/profile_recorder.hpp"
+#include "worker/outside_of_construct.hpp"
 #include "worker/wait.hpp"
 #include "worker/worker.hpp"
 

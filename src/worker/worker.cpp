@@ -17,6 +17,7 @@
 #include "platform/thread.hpp"
 #include "worker/interrupter.hpp"
 #include "worker/loop_share.hpp"
+#include "worker/outside_of_construct.hpp"
 #include "worker/policy.hpp"
 #include "worker/sleepers.hpp"
 #include "worker/slow_path.hpp"

@@ -4,198 +4,43 @@
 // Who may do what: members are the owner's unless their comment says "any thread".
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 #include <filch/detail/worker_core.hpp>
 #include <filch/platform/memory.hpp>
 
-#include "platform/interrupt.hpp"
 #include "platform/mapping.hpp"
 #include "platform/parker.hpp"
 #include "platform/placement.hpp"
 #include "platform/processor_time.hpp"
 #include "platform/trace_log.hpp"
 #include "worker/activation_list.hpp"
-#include "worker/closure_pool.hpp"
-#include "worker/detached_queue.hpp"
-#include "worker/idle_time.hpp"
+#include "worker/blocked_part.hpp"
+#include "worker/common_parts.hpp"
+#include "worker/counters.hpp"
+#include "worker/detached_part.hpp"
 #include "worker/inbox.hpp"
+#include "worker/interrupt_part.hpp"
+#include "worker/near_part.hpp"
+#include "worker/offer.hpp"
 #include "worker/piece_pool.hpp"
 #include "worker/scope_list.hpp"
+#include "worker/search_part.hpp"
+#include "worker/sleep_part.hpp"
 #include "worker/task_state.hpp"
+#include "worker/telling_part.hpp"
+#include "worker/traced_task.hpp"
+#include "worker/wait_part.hpp"
 
 namespace filch::detail {
 
-class interrupter;
-class kept_tasks;
-class policy;
-class sleepers;
-class striped_mutex;
-class team;
-class worker;
-
 class group_rest;
+class kept_tasks;
 class profile_recorder;
-class stand_in;
-class stand_ins;
-
-/// Of a worker without work. Its waker, or the worker itself, claims it first, and lets it go when it is counted as
-/// searching.
-enum class sleep_state : std::uint8_t { awake, asleep, claimed };
-
-/// What the workers of a scheduler have in common.
-struct common_parts {
-  detail::team& team;
-  detail::sleepers& sleepers;
-  detail::interrupter& interrupter;
-  detail::policy& policy;
-  stand_ins& spares;             ///< for workers that are blocked
-  striped_mutex& mutexes;        ///< by the address of a loop or bag: of its exception, or of the values of a reduction
-  int workers;                   ///< with a thread or the seat: those that loops are cut for
-  std::int64_t spin_ns;          ///< how long to find nothing before a worker sleeps
-  std::string_view policy_name;  ///< for messages
-  bool is_place;                 ///< tasks belong to a finish (filch/places.hpp)
-};
-
-/// Counters of one worker, named as in statistics.hpp. The owner counts; any thread reads.
-struct counters {
-  using value = platform::atomic<std::uint64_t>;
-  value steals{0}, failed_steals{0}, leaps{0}, grows{0}, shrinks{0}, offers{0}, splits{0}, transactions{0},
-      synchronizations{0}, coalesced{0}, migrations{0}, parks{0}, interrupts{0}, transfer_attempts{0},
-      transfer_wait_ns{0}, bad_hints{0};
-  idle_time idle;     ///< without a task
-  idle_time waiting;  ///< for what others run
-};
-
-/// A task of a repeated part that lies on a stack: what its slot would hold elsewhere, and who it is.
-struct traced_task {
-  platform::shared<task_function> run;
-  platform::shared<std::uint64_t> id;
-  platform::shared<task_trace*> trace;
-};
-
-/// Of an idle worker, what its waker looks at: see sleepers.
-struct sleep_part {
-  platform::atomic<sleep_state> state{sleep_state::awake};
-  platform::atomic<const worker*> look_at{nullptr};  ///< where its waker has seen work
-  platform::atomic<bool> announced{false};           ///< it is counted as asleep, or was a moment ago
-};
-
-/// Of a worker that waits inside of a task, what its waker looks at.
-struct wait_part {
-  platform::atomic<bool> dozing{false};                ///< asleep, or nearly
-  platform::atomic<const group_rest*> group{nullptr};  ///< whose detached tasks it waits for
-
-  /// Owner: says so, before it asks others for parts of these tasks and before it sleeps. What it runs unsays it.
-  void await_group(const group_rest* of) noexcept {
-    // [DB6] seq_cst: before it asks. See awaits().
-    if (group.load(std::memory_order_relaxed) != of) group.store(of, std::memory_order_seq_cst);
-  }
-  /// Owner: it waits for none.
-  void await_no_group() noexcept {
-    // Others may have looked at it, and mostly there is nothing to unsay. [DB6] relaxed: who finds the group here still
-    // wakes this worker, or deals to it, for nothing.
-    if (group.load(std::memory_order_relaxed) != nullptr) group.store(nullptr, std::memory_order_relaxed);
-  }
-};
-
-/// What interrupts need, beside asked_part: docs/protocols/interrupt.md.
-struct interrupt_part {
-  platform::atomic<platform::thread_id> thread{platform::no_thread};  ///< any thread may interrupt it
-  // The owner's.
-  bool handling = false;  ///< it is in its signal handler
-  bool gave = false;      ///< in there, and has answered those who wait
-  unsigned in_vain = 0;   ///< times in succession
-};
-
-/// Where the owner looks for work first, while it searches.
-class search_part {
- public:
-  /// The next searches look at that worker first. Null: at none.
-  void follow(const worker* at) noexcept {
-    hint_ = at;
-    left_ = searches;
-  }
-  /// Where to search; null: anywhere. So it is each second time: the hint's worker may offer again and again what
-  /// it takes back at once, while another one has work.
-  [[nodiscard]] const worker* next() noexcept { return hint_ != nullptr && left_-- % 2 == 0 ? hint_ : nullptr; }
-  [[nodiscard]] bool is_used_up() const noexcept { return hint_ != nullptr && left_ == 0; }
-  /// So many victims have been chosen in vain before this one.
-  [[nodiscard]] std::uint32_t next_attempt() noexcept { return attempts_++; }
-  void succeeded() noexcept { attempts_ = 0; }
-  /// Where it was to search; null: anywhere.
-  const worker* forget() noexcept { return std::exchange(hint_, nullptr); }
-
- private:
-  /// Long enough for the hint's worker to share what it has taken; short beside a search at random among hundreds.
-  static constexpr unsigned searches = 16;
-  const worker* hint_ = nullptr;
-  unsigned left_ = 0;
-  std::uint32_t attempts_ = 0;
-};
-
-/// Owner: workers close by, the closest first, for policy `hierarchical`. Found again when others take part.
-struct near_part {
-  /// Workers [begin, end). Those of one group have consecutive numbers.
-  struct interval {
-    std::uint32_t begin;
-    std::uint32_t end;
-  };
-
-  std::uint32_t team_size = 0;  ///< for which it was found; 0: it was not yet
-  std::uint32_t count = 0;      ///< levels at which there is anybody new
-  std::array<interval, platform::group_levels> levels{};
-};
-
-/// Of detached tasks, what each worker has: docs/protocols/injector.md.
-struct detached_part {
-  explicit detached_part(std::uint32_t worker_number) noexcept : queue(worker_number + 1) {}
-
-  detached_queue queue;                                ///< any thread
-  closure_pool closures;                               ///< of the tasks that it makes
-  closure_pool::blocks_on_their_way foreign_closures;  ///< of others, which it has ended
-  // Owner only: tasks that it has run and not told their group yet, and that group.
-  std::uint64_t ended = 0;
-  group_rest* ended_of = nullptr;
-  /// The queue where its last search has found tasks; 0: none has.
-  std::uint32_t found_at = 0;
-  std::uint64_t link_keeps = 0;  ///< of the scheduler's background_link, for the submitted tasks that it makes
-};
-
-/// Owner. Others that it is to tell of a steal range that has become active (docs/protocols/adws.md).
-struct telling_part {
-  steal_range_ref range;         ///< none: all know
-  steal_range::phase active{};   ///< of the range, until when it matters
-  const void* family = nullptr;  ///< of the construct, if the worker has given tasks of it
-  std::uint32_t next = 0;
-};
-
-/// Of a worker whose thread is blocked: docs/protocols/background.md.
-struct blocked_part {
-  platform::atomic<std::uint32_t> regions{0};  ///< any thread: inside of each other, of which the outermost counts
-  /// Owner. Null: it is not blocked, or there was none to be had.
-  stand_in* in_its_place = nullptr;
-};
-
-/// What a policy keeps for each worker: the tasks that thieves can see.
-class offer {
- public:
-  offer() = default;
-  virtual ~offer() = default;
-  offer(const offer&) = delete;
-  offer& operator=(const offer&) = delete;
-  /// Owner. It begins an activation, or a root.
-  virtual void activation_begins() noexcept {}
-  /// Owner. An activation of the worker has ended; none of its tasks is left.
-  virtual void activation_ended() noexcept = 0;
-};
 
 class worker : public worker_core {
   platform::mapping stack_;
@@ -425,19 +270,6 @@ class worker : public worker_core {
   // At the end: constant, looked at by thieves that find nothing, and on no line that the rest is arranged by.
   const platform::worker_place location;   ///< any thread: which other workers are near
   platform::atomic<std::uint32_t> socket;  ///< a hint, any thread: where its thread was when it began to search
-};
-
-/// What the worker does meanwhile has nothing to do with the construct that it is in.
-class outside_of_construct {
- public:
-  explicit outside_of_construct(worker& w) noexcept : w_(w), before_(std::exchange(w.steals, {})) {}
-  ~outside_of_construct() { w_.steals = std::move(before_); }
-  outside_of_construct(const outside_of_construct&) = delete;
-  outside_of_construct& operator=(const outside_of_construct&) = delete;
-
- private:
-  worker& w_;
-  steal_place before_;
 };
 
 template <class Claim>
