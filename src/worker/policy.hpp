@@ -1,5 +1,5 @@
-// A policy answers three questions: when does an owner make work available, where does it put
-// it, and who may take it. Its calls are virtual because none of them is on the fast path.
+// A policy says when an owner makes work available and where it puts that, who may take it, what a worker does that has none
+// or waits, and what tasks it may be given. Its calls are virtual because none of them is on the fast path.
 //
 // Thread safety: one policy serves all workers of a scheduler at once; what belongs to one worker is in its offer.
 #pragma once
