@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 

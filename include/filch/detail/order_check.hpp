@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
 #include <filch/detail/for_blocks.hpp>
 #include <filch/fork_join.hpp>
+#include <filch/platform/memory.hpp>
 
 namespace filch::detail {
 
@@ -31,7 +31,7 @@ bool all_neighbours(Iterator first, Iterator last, const Ordered& ordered) {
   if (!holds(0, few)) return false;
   // Pieces of a fixed size, each until it shows that not: blocks are cut by time.
   const std::uint64_t piece = std::max(looked_at_first, pairs / most_pieces + 1);
-  std::atomic<bool> all = true;
+  platform::atomic<bool> all{true};
   detail::for_blocks((pairs - few + piece - 1) / piece, [&](std::uint64_t i, std::uint64_t end) {
     for (; i != end; ++i) {
       const std::uint64_t from = few + i * piece;
