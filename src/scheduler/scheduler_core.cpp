@@ -10,8 +10,8 @@
 
 #include "platform/clock.hpp"
 #include "scheduler/watched.hpp"
-#include "worker/profile_recorder.hpp"
 #include "worker/outside_of_construct.hpp"
+#include "worker/profile_recorder.hpp"
 #include "worker/wait.hpp"
 #include "worker/worker.hpp"
 
