@@ -109,6 +109,7 @@ class injector final : public work_source {
   template <class Take>
   bool run_all(worker& w, const Take& take) noexcept;
   bool run_queued(worker& w, group_rest& group, bool from_outside) noexcept;
+  bool run_served(worker& w, group_rest& group) noexcept;
   bool run_found(worker& w, detached_task* t) noexcept;
   /// Calls f(lineage) with one task after the other that other workers run of the group, one of each, until it says true. Says
   /// whether it did.
