@@ -127,6 +127,16 @@ void open_schedule(whole_schedule& all) {
   }
 }
 
+/// Throws where the schedule has the scheduler that is made next with another number of workers. The lock is held.
+void check_workers(const whole_schedule& all, int workers) {
+  const auto found = all.parts.find({all.schedulers, 0});
+  if (recording_path(replay_variable) == nullptr || found == all.parts.end() || found->second.workers == workers)
+    return;
+  throw std::invalid_argument("filch: " + std::to_string(workers) +
+                              " workers, where the schedule of FILCH_REPLAY has " +
+                              std::to_string(found->second.workers) + "; replay with as many as were recorded");
+}
+
 bool is_replayed() noexcept { return recording_path(replay_variable) != nullptr; }
 
 }  // namespace
@@ -146,14 +156,14 @@ process_schedule::process_schedule(int workers) : workers_(workers) {
   whole_schedule& all = schedule_of_process();
   const std::lock_guard lock(all.mutex);
   open_schedule(all);
-  if (is_replayed()) {
-    const auto found = all.parts.find({all.schedulers, 0});
-    if (found != all.parts.end() && found->second.workers != workers) {
-      throw std::invalid_argument("filch: " + std::to_string(workers) +
-                                  " workers, where the schedule of FILCH_REPLAY has " +
-                                  std::to_string(found->second.workers) + "; replay with as many as were recorded");
-    }
-  }
+  check_workers(all, workers);
+}
+
+void process_schedule::take_number() {
+  if (!is_asked_for()) return;
+  whole_schedule& all = schedule_of_process();
+  const std::lock_guard lock(all.mutex);
+  check_workers(all, workers_);  // another one may have been made meanwhile
   number_ = all.schedulers++;
 }
 

@@ -22,6 +22,9 @@ class process_schedule {
 
   /// Throws std::invalid_argument when the file cannot be written, or is no schedule; or of another number of workers.
   explicit process_schedule(int workers);
+  /// The scheduler has all that it needs, so it is made: one that could not be made has no number. Throws as the constructor,
+  /// if another one was made meanwhile.
+  void take_number();
 
   /// The seat's owner.
   void begin_root(worker& w, const void* frame) noexcept;

@@ -198,6 +198,7 @@ scheduler_core::scheduler_core(scheduler& home, configuration chosen, const plac
       ticker_ = std::make_unique<ticker>(interrupter_, sleepers_, chosen_.interrupt_every_ns);
     }
     if (sleepers_.held_back().processors() != 0) lookout_ = std::make_unique<lookout>(sleepers_, team_);
+    schedule_.take_number();
   } catch (...) {
     stop();
     throw;
