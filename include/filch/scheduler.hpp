@@ -200,7 +200,7 @@ class FILCH_API attachment {
  public:
   explicit attachment(scheduler& home);
   /// The worker is the calling thread's already. In the profile what the thread does is one root, or else each task is that it runs.
-  attachment(worker& w, bool is_root) noexcept;
+  attachment(worker& w, bool is_root);
   ~attachment();
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;

@@ -167,18 +167,19 @@ void process_schedule::take_number() {
   number_ = all.schedulers++;
 }
 
-void process_schedule::begin_root(worker& w, const void* frame) noexcept {
+void process_schedule::begin_root(worker& w, const void* frame) {
   if (number_ < 0 || !is_asked_for()) return;  // a scheduler of the parent may be used in a child
-  trace_ = std::make_unique<task_trace>(0, true);
-  static_cast<void>(trace_->begin(w, frame));
+  auto trace = std::make_unique<task_trace>(0, true);
+  static_cast<void>(trace->begin(w, frame));
   whole_schedule& all = schedule_of_process();
   const std::lock_guard lock(all.mutex);
   if (is_replayed()) {
     const auto found = all.parts.find({number_, calls_});
-    trace_->follow(found == all.parts.end() ? std::vector<task_trace::placement>{} : found->second.tasks);
+    trace->follow(found == all.parts.end() ? std::vector<task_trace::placement>{} : found->second.tasks);
   } else {
     ++all.begun_calls;
   }
+  trace_ = std::move(trace);
   w.place.path = {.trace = trace_.get(), .id = task_trace::root()};
   w.diverts = true;
   w.raise();

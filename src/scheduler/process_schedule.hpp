@@ -26,8 +26,8 @@ class process_schedule {
   /// if another one was made meanwhile.
   void take_number();
 
-  /// The seat's owner.
-  void begin_root(worker& w, const void* frame) noexcept;
+  /// The seat's owner. Throws std::bad_alloc; then nothing has begun.
+  void begin_root(worker& w, const void* frame);
   void end_root(worker& w) noexcept;
 
  private:

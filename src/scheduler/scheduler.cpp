@@ -138,9 +138,23 @@ int index_in(const scheduler_core& of) noexcept {
   return -1;
 }
 
+namespace {
+
+/// The calling thread is that worker no more.
+void end_attachment(worker& w) noexcept {
+  w.trace.end("run", w.root_since_ns, 0);
+  w.place = {};
+  w.diverts = false;
+  w.note_nothing();
+  self = w.outer != nullptr ? w.outer : &foreign_worker;
+  w.core.detach(w);
+}
+
+}  // namespace
+
 attachment::attachment(scheduler& home) : attachment(home.core().attach(), true) {}
 
-attachment::attachment(worker& w, bool is_root) noexcept {
+attachment::attachment(worker& w, bool is_root) {
   w.inner.frame = this;
   w.outer = worker::of_this_thread();
   worker_ = &w;
@@ -148,8 +162,13 @@ attachment::attachment(worker& w, bool is_root) noexcept {
   w.begin_work();
   w.root_since_ns = w.trace.begin();
   w.core.begin_root(w);
-  w.core.begin_profile(w, is_root);
-  w.core.begin_schedule(w, this);
+  try {
+    w.core.begin_profile(w, is_root);
+    w.core.begin_schedule(w, this);
+  } catch (...) {
+    end_attachment(w);
+    throw;
+  }
   w.busy.store(false);
 }
 
@@ -159,12 +178,7 @@ attachment::~attachment() {
   w.core.end_profile(w);
   if (w.head.load() != w.base) settle(w, w.base);
   w.core.end_schedule(w);
-  w.trace.end("run", w.root_since_ns, 0);
-  w.place = {};
-  w.diverts = false;
-  w.note_nothing();
-  self = w.outer != nullptr ? w.outer : &foreign_worker;
-  w.core.detach(w);
+  end_attachment(w);
 }
 
 }  // namespace detail

@@ -69,7 +69,13 @@ void clear_profile(worker& w) noexcept {
 void begin_root_of_profile(worker& w) {
   set_profile(w, std::make_shared<profile_recorder>(platform::now_ns()));
   process_profile::begin_root();
-  w.profile->begin_root();
+  try {
+    w.profile->begin_root();
+  } catch (...) {
+    process_profile::end_root(w.profile->since_ns());
+    clear_profile(w);
+    throw;
+  }
 }
 
 }  // namespace

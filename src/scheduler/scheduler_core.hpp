@@ -86,8 +86,8 @@ class scheduler_core {
   [[nodiscard]] recorded_team recorded() const;
 
   /// What the seat runs until end_schedule(), with all of its frames below that one, is part of the schedule that is recorded
-  /// or replayed, if one is.
-  void begin_schedule(worker& w, const void* frame) noexcept {
+  /// or replayed, if one is. Throws std::bad_alloc.
+  void begin_schedule(worker& w, const void* frame) {
     if (w.number == 0 && w.outer == nullptr) schedule_.begin_root(w, frame);
   }
   void end_schedule(worker& w) noexcept {

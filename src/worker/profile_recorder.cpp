@@ -123,7 +123,7 @@ void profile_recorder::add_strand(std::int64_t ns) {
   }
 }
 
-void profile_recorder::begin_root() noexcept {
+void profile_recorder::begin_root() {
   done_ = {};
   done_.roots = 1;
   now_ = {};

@@ -70,7 +70,8 @@ class profile_recorder {
   explicit profile_recorder(std::int64_t since_ns) noexcept;
 
   [[nodiscard]] std::int64_t since_ns() const noexcept { return since_ns_; }
-  void begin_root() noexcept;
+  /// Throws std::bad_alloc.
+  void begin_root();
   /// The root runs a task of that group for a thread outside, and joins what further tasks of it there are.
   void begin_group(const group_rest& of) noexcept { group_ = &of; }
   /// The root's construct for them; null: that group is not the root's.
