@@ -354,6 +354,11 @@ int end_as(std::string_view how) {
   const std::string part = is_last ? "is_alone_in_" : "is_missing_in_";  // what has this place take part
   if (how == part + "finish") filch::places::finish_spmd([] { filch::places::async_any([] {}); });
   if (how == part + "reduction") static_cast<void>(filch::places::all_reduce(1, std::plus<>()));
+  if (how == "throws_in_finish") {
+    filch::places::finish_spmd([is_last] {
+      if (is_last) throw std::runtime_error("has thrown on purpose");
+    });
+  }
   if (!is_last || how == "returns" || how.starts_with("is_alone_in") || how.starts_with("is_missing_in")) return 0;
   // The others are waiting by then.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

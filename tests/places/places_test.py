@@ -102,6 +102,10 @@ def fails(mpirun, program):
     expect(job.status != 0, "the exit status is not 0", job)
     job.expect_one_line(f"place {last}: has thrown on purpose")
 
+    job = Job(*command, "throws_in_finish")  # all places have the exception
+    expect(job.status != 0, "the exit status is not 0", job)
+    job.expect_one_line(f"place {last}: has thrown on purpose")
+
     job = Job(*command, "exits")  # whose exit status MPICH may lose
     job.expect_one_line(f"place {last} ended before the others", "exit(0)")
 

@@ -1,6 +1,7 @@
 // How a job ends that cannot go on: with one line that names the place, and all places with it.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace filch::detail::places {
@@ -8,6 +9,9 @@ namespace filch::detail::places {
 /// Writes the line, and a line feed, in one piece, so that lines of several places do not mix, and waits until it has
 /// been read, half a second at most.
 void say(std::string line) noexcept;
+
+/// What places that know the same wait, so that one of them says it.
+inline constexpr std::chrono::seconds time_for_the_line{1};
 
 /// Ends all places, with the line "filch: place N" and the reason. The status is 1 if the one given is 0.
 [[noreturn]] void abort_job(int place, const std::string& reason, int status = 1);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -68,8 +67,6 @@ std::optional<launch> by_slurm() {
   if (has_pmix) return launch{"a launcher", "PMIX_RANK", 0, number_in("PMIX_RANK").value_or(0)};
   return std::nullopt;
 }
-
-constexpr std::chrono::seconds time_for_the_line{1};
 
 }  // namespace
 

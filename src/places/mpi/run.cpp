@@ -2,6 +2,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <mpi.h>
 
@@ -50,7 +51,8 @@ int run_launched(const launch& by, int argc, char** argv, const options& how,
     to_others.finish();
     return result;
   } catch (const place_failed& e) {
-    // All places throw it, and its text names the place that failed.
+    // All places throw it, and its text names the place that failed. That one says it, unless it has caught this.
+    if (e.place() != all.place()) std::this_thread::sleep_for(time_for_the_line);
     const std::size_t name = ("filch: place " + std::to_string(e.place())).size();
     abort_job(e.place(), e.what() + name);
   } catch (...) {
