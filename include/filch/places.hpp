@@ -234,7 +234,9 @@ template <class T, class Combine>
 
 /// Runs main at this place, in each of the processes that a launcher has started; without a launcher, there is one place,
 /// and MPI is not used. May be called again when it has returned. The program may begin MPI itself, before, with
-/// MPI_THREAD_SERIALIZED at least, and then ends it itself; a run that begins MPI ends it, and is the only one.
+/// MPI_THREAD_SERIALIZED at least, and then ends it itself; a run that begins MPI ends it, and is the only one. Inside of run, any
+/// thread of filch may call MPI at any time; main and its tasks may as well only if the program has begun MPI, with
+/// MPI_THREAD_MULTIPLE.
 /// Ends the job, with one line that names the place, when main throws at one of several places, or when that calls exit;
 /// ends it with status 2 when places do not fit together: another MPI's launcher, other builds of the program.
 /// @return what main returns, when it has returned at all places.
