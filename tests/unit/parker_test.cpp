@@ -94,11 +94,11 @@ TEST(parker, hands_over_data_each_time) {
 }
 
 /// Processors, as a list.
-using mask = std::vector<int>;
+using processor_list = std::vector<int>;
 
-mask mask_of(pid_t thread) {
+processor_list mask_of(pid_t thread) {
   cpu_set_t set;
-  mask found;
+  processor_list found;
   if (sched_getaffinity(thread, sizeof set, &set) != 0) return found;
   for (int i = 0; i < CPU_SETSIZE; ++i) {
     if (CPU_ISSET(static_cast<std::size_t>(i), &set)) found.push_back(i);
@@ -106,7 +106,7 @@ mask mask_of(pid_t thread) {
   return found;
 }
 
-void bind_to(pid_t thread, const mask& to) {
+void bind_to(pid_t thread, const processor_list& to) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int i : to) CPU_SET(static_cast<std::size_t>(i), &set);
@@ -144,7 +144,7 @@ class sleeper {
   parker bed;
   std::atomic<pid_t> id{0};
   std::atomic<int> times{0};
-  mask awake_mask;
+  processor_list awake_mask;
 
  private:
   std::atomic<bool> stop_{false};
@@ -152,7 +152,7 @@ class sleeper {
 };
 
 TEST(parker, leaves_the_affinity_mask_of_a_thread_as_it_was) {
-  const mask before = mask_of(0);
+  const processor_list before = mask_of(0);
   for (const bool own : {false, true}) {
     sleeper other(own);
     for (int i = 0; i < 200; ++i) {
@@ -165,11 +165,11 @@ TEST(parker, leaves_the_affinity_mask_of_a_thread_as_it_was) {
 }
 
 TEST(parker, keeps_a_mask_that_somebody_else_sets_while_the_thread_sleeps) {
-  const mask all = mask_of(0);
+  const processor_list all = mask_of(0);
   for (int i = 0; i < 50; ++i) {
     sleeper other(true);
     while (all.size() > 1 && mask_of(other.id).size() != 1) yield();
-    const mask chosen{all.front() == mask_of(other.id).front() ? all.back() : all.front()};
+    const processor_list chosen{all.front() == mask_of(other.id).front() ? all.back() : all.front()};
     bind_to(other.id, chosen);
     other.wake();
     EXPECT_EQ(other.awake_mask, chosen);
@@ -198,12 +198,12 @@ void trap_affinity_changes() {
 /// Unparks a thread that sleeps on the processor of this one, which gets a signal in the middle of that.
 [[noreturn]] void unpark_in_a_handler() {
   alarm(20);
-  const mask all = mask_of(0);
+  const processor_list all = mask_of(0);
   if (all.size() == 1) std::_Exit(0);
   sleeper other(true);
   wanted = &other.bed;
   std::signal(SIGSYS, &unpark_wanted);
-  mask where = mask_of(other.id);
+  processor_list where = mask_of(other.id);
   while (where.size() != 1) where = mask_of(other.id);
   bind_to(0, where);
   trap_affinity_changes();
@@ -218,7 +218,7 @@ TEST(parker_DeathTest, is_unparked_by_a_handler_of_a_thread_that_is_unparking_it
 }
 
 TEST(parker, lets_callers_of_run_keep_their_affinity_mask) {
-  const mask all = mask_of(0);
+  const processor_list all = mask_of(0);
   scheduler pool({.workers = 3});
   const pid_t caller = current_thread();
   for (int i = 0; i < 20; ++i) {
@@ -235,7 +235,7 @@ TEST(parker, lets_callers_of_run_keep_their_affinity_mask) {
         bind_to(caller, {all.back()});
       });
     });
-    EXPECT_EQ(mask_of(0), mask{all.back()});
+    EXPECT_EQ(mask_of(0), processor_list{all.back()});
     bind_to(0, all);
   }
 }
