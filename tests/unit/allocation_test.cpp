@@ -245,5 +245,25 @@ TEST(allocation, that_fails_leaves_a_promise_without_a_value_an_error) {
   EXPECT_THROW(static_cast<void>(broken.get()), std::bad_alloc);
 }
 
+// Run once more with each record of a call that the environment asks for: see CMakeLists.txt.
+TEST(allocation, that_fails_as_a_call_begins_leaves_the_scheduler_as_it_was) {
+  scheduler pool({.workers = 2});
+  std::size_t failed = 0;
+  for (bool began = false; !began; ++failed) {
+    fails_at = failed + 1;
+    try {
+      pool.run([&began] {
+        began = true;
+        fails_at = 0;
+      });
+    } catch (const std::bad_alloc&) {
+      EXPECT_FALSE(began);
+    }
+  }
+  fails_at = 0;
+  EXPECT_EQ(pool.run([] { return fib(15); }), 610);
+  RecordProperty("failed", static_cast<int>(failed));
+}
+
 }  // namespace
 }  // namespace filch
