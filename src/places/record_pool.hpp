@@ -31,7 +31,9 @@ class record_pool {
 
  private:
   static constexpr std::size_t large_room = filch::places::most_closure_bytes;
+  /// A small record is two cache lines.
   static constexpr std::size_t small_room = 128 - sizeof(task_record);
+  /// Of one block: four pages.
   static constexpr std::size_t bytes_at_once = 16384;
 
   struct alignas(64) line {

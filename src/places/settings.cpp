@@ -24,7 +24,9 @@ int in_range(const std::string& name, int value, int least, int most) {
          std::to_string(most));
 }
 
+/// What places_options.hpp allows of one steal.
 constexpr int most_tasks = 5;
+/// The largest of what has no limit of its own: more than any program has, and far from an overflow.
 constexpr int many = 1'000'000'000;
 
 int tasks_per_shipment(int chosen) {
@@ -67,6 +69,7 @@ std::string policy_of(const filch::places::options& chosen) {
 }
 
 steal_site::settings settings_of(const filch::places::options& chosen, int workers) {
+  // With more, one idle worker is no sign that the place is short of tasks: docs/protocols/success-only.md.
   constexpr int many_workers = 12;
   const int threads = workers + (is_dedicated(chosen) ? 1 : 0);
   return {

@@ -8,6 +8,7 @@
 namespace filch::detail::places {
 namespace {
 
+/// Of a sleeper that naps, see docs/protocols/success-only.md: what would be shorter is a yield.
 constexpr std::int64_t shortest_nap_ns = 20'000;
 constexpr std::int64_t longest_nap_ns = 800'000;
 

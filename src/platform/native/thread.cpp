@@ -39,6 +39,7 @@ void thread::join() noexcept { pthread_join(handle_, nullptr); }
 bool thread::is_of_this_process() const noexcept { return this_process() == process_; }
 
 std::size_t worker_stack_bytes() noexcept {
+  // Waits nest, and the memory of a stack exists only where it was touched.
   constexpr std::size_t least = std::size_t{64} << 20;
   rlimit limit{};
   if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return least;
