@@ -259,6 +259,38 @@ TEST_P(adaptive_everywhere, empty_tasks_do_no_harm) {
   EXPECT_EQ(units.first_not(1), units.size());
 }
 
+/// Ends with a loop, in which others may ask for more: what a split leaves behind is no reason to split again.
+TEST_P(adaptive_everywhere, empty_tasks_may_end_with_loops) {
+  struct looping {
+    account* into;
+    std::size_t first;
+    std::size_t last;
+
+    looping(account* to, std::size_t from, std::size_t until) : into(to), first(from), last(until) {}
+    looping(looping&& from) noexcept : into(from.into), first(from.first), last(std::exchange(from.last, from.first)) {}
+    looping(const looping&) = delete;
+    looping& operator=(const looping&) = delete;
+    looping& operator=(looping&&) = delete;
+    ~looping() {
+      parallel_for(0, 5, [](int) {});
+    }
+    bool step(std::size_t budget) {
+      for (; budget != 0 && first != last; --budget) into->ran(first++);
+      return first != last;
+    }
+    std::optional<looping> split() {
+      EXPECT_NE(first, last) << "an empty task is split";
+      const std::size_t middle = last - (last - first) / 2;
+      return looping(into, middle, std::exchange(last, middle));
+    }
+  };
+  for (int round = 0; round < 200; ++round) {
+    account units(3000);
+    pool.run([&] { adaptive(looping(&units, 0, units.size()), with(0)); });
+    ASSERT_EQ(units.first_not(1), units.size());
+  }
+}
+
 /// Both workers are needed: the task does not end before it was split.
 TEST_P(adaptive_everywhere, is_split_when_somebody_is_idle) {
   struct meeting {

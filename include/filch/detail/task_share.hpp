@@ -74,13 +74,11 @@ class task_share final : public bag_share {
     // Before the split, which cannot be taken back.
     std::unique_ptr<task_chunk<Task>> chunk(new (std::nothrow) task_chunk<Task>);
     if (chunk == nullptr) return nullptr;
-    may_split_ = false;  // nor while it splits, which may fork
+    may_split_ = false;  // nor while it splits, moves, or ends what was moved from: all of that may fork
     try {
-      std::optional<Task> half = detail::checked_split(*task_);
-      may_split_ = half.has_value();
-      if (!may_split_) return nullptr;
-      chunk->task.emplace(std::move(*half));
-      return chunk.release();
+      if (std::optional<Task> half = detail::checked_split(*task_)) chunk->task.emplace(std::move(*half));
+      may_split_ = chunk->task.has_value();
+      return may_split_ ? chunk.release() : nullptr;
     } catch (...) {
       detail::note_failure(*this);
       return nullptr;
