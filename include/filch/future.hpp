@@ -53,14 +53,14 @@ concept duration = requires(const Time& time) {
   static_cast<double>(time.count());
 };
 
-/// In whole nanoseconds, not less; years where it is longer than they can say.
+/// In whole nanoseconds, not less; years where it is longer than they can say, none where it is no number.
 template <duration Time>
 [[nodiscard]] constexpr std::int64_t nanoseconds_of(const Time& time) {
   constexpr double most = 4e18;
   constexpr double unit = 1e9 * static_cast<double>(Time::period::num) / static_cast<double>(Time::period::den);
   const double ns = static_cast<double>(time.count()) * unit;
-  if (!(ns < most)) return static_cast<std::int64_t>(most);
   if (!(ns > 0)) return 0;
+  if (ns >= most) return static_cast<std::int64_t>(most);
   const auto whole = static_cast<std::int64_t>(ns);
   return static_cast<double>(whole) < ns ? whole + 1 : whole;
 }
