@@ -19,6 +19,7 @@ struct work_share {
   work_share(worker_core& w, bool of_bag, bool on_request) noexcept
       : outer(w.loops.innermost.load()),
         outer_giver(outer),
+        outer_bag(outer == nullptr || outer->is_bag ? outer : outer->outer_bag),
         number(next_number(w)),
         head(w.head.load()),
         gives(on_request),
@@ -30,6 +31,7 @@ struct work_share {
   /// The nearest outer one that may have something to give. Those in between have given, or begun, all that they had: as long as
   /// this one lasts they get nothing new.
   work_share* outer_giver;
+  work_share* outer_bag;  ///< the nearest outer one of a bag
   std::uint64_t number;
   slot* head;               ///< of the task stack when it began: which tasks are older
   piece* newest = nullptr;  ///< of its pieces that may be on offer
