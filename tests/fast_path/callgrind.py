@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 
-def instructions(program: str, *arguments: int) -> int:
+def instructions(program: str, *arguments: int | str) -> int:
     """All instructions that the program executes."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind.out"

@@ -7,18 +7,8 @@ callgrind, and locked instructions and fences in the compiled function, by disas
 import re
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-
-def instructions(program: str, policy: str, n: int) -> int:
-    """All instructions that the program executes for fib(n)."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "callgrind.out"
-        subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", program, str(n), policy],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return int(re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE).group(1))
+from callgrind import instructions
 
 
 def calls(n: int) -> int:
@@ -43,7 +33,7 @@ def main() -> None:
     program, policy, most = sys.argv[1], sys.argv[2], float(sys.argv[3])
     # The difference of two runs has nothing of the start and the end of the program in it.
     small, large = 16, 22
-    per_call = (instructions(program, policy, large) - instructions(program, policy, small)) / (
+    per_call = (instructions(program, large, policy) - instructions(program, small, policy)) / (
         calls(large) - calls(small))
     print(f"{per_call:.2f} instructions per call, at most {most:g} wanted")
     found = expensive(program)
