@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -59,6 +60,7 @@ TEST_P(background, waits_may_end_before_a_future_is_ready) {
   const auto check = [](const future<int>& late, promise<int>& made) {
     EXPECT_FALSE(late.wait_for(milliseconds(0)));
     EXPECT_FALSE(late.wait_for(milliseconds(-1)));
+    EXPECT_FALSE(late.wait_for(std::chrono::duration<double>(std::nan(""))));
     const clock::time_point begin = clock::now();
     EXPECT_FALSE(late.wait_for(milliseconds(3)));
     EXPECT_GE(clock::now() - begin, milliseconds(3));
