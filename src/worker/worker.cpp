@@ -298,9 +298,7 @@ void worker::wake_waiter() noexcept {
     if (is_dozing(w) && std::find(awaited.begin(), awaited_end, awaited_by(w)) != awaited_end) w.parker.unpark();
   }
   // Callers that compare counts, of calls that this worker runs parts of.
-  const work_share* const innermost = loops.innermost.load();
-  const work_share* f = innermost == nullptr || innermost->is_bag ? innermost : innermost->outer_bag;
-  for (; f != nullptr; f = f->outer_bag) {
+  for (const work_share* f = work_share::bag_from(loops.innermost.load()); f != nullptr; f = f->outer_bag) {
     const task_counts* const counts = static_cast<const bag_share*>(f)->whole.counts;
     if (counts == nullptr) continue;
     auto& caller = static_cast<worker&>(counts->caller);

@@ -19,13 +19,18 @@ struct work_share {
   work_share(worker_core& w, bool of_bag, bool on_request) noexcept
       : outer(w.loops.innermost.load()),
         outer_giver(outer),
-        outer_bag(outer == nullptr || outer->is_bag ? outer : outer->outer_bag),
+        outer_bag(bag_from(outer)),
         number(next_number(w)),
         head(w.head.load()),
         gives(on_request),
         is_bag(of_bag) {}
   work_share(const work_share&) = delete;
   work_share& operator=(const work_share&) = delete;
+
+  /// That one, or else the nearest outer one of a bag; null: none.
+  [[nodiscard]] static work_share* bag_from(work_share* f) noexcept {
+    return f == nullptr || f->is_bag ? f : f->outer_bag;
+  }
 
   work_share* outer;
   /// The nearest outer one that may have something to give. Those in between have given, or begun, all that they had: as long as
