@@ -127,17 +127,16 @@ void open_schedule(whole_schedule& all) {
   }
 }
 
+bool is_replayed() noexcept { return recording_path(replay_variable) != nullptr; }
+
 /// Throws where the schedule has the scheduler that is made next with another number of workers. The lock is held.
 void check_workers(const whole_schedule& all, int workers) {
   const auto found = all.parts.find({all.schedulers, 0});
-  if (recording_path(replay_variable) == nullptr || found == all.parts.end() || found->second.workers == workers)
-    return;
+  if (!is_replayed() || found == all.parts.end() || found->second.workers == workers) return;
   throw std::invalid_argument("filch: " + std::to_string(workers) +
                               " workers, where the schedule of FILCH_REPLAY has " +
                               std::to_string(found->second.workers) + "; replay with as many as were recorded");
 }
-
-bool is_replayed() noexcept { return recording_path(replay_variable) != nullptr; }
 
 }  // namespace
 
