@@ -288,7 +288,7 @@ class release_wait {
   [[nodiscard]] bool over() const noexcept {
     return has_given_up_ || !task_.is_held() || f_.is_ready() || is_past(deadline_ns_);
   }
-  bool help() {
+  bool help() noexcept {  // what a task may throw is its future's, and what a guest may is caught (wait_for_task)
     search from_here(deadline_ns_);
     return run_source(task_, from_here, 0);
   }
