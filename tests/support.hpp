@@ -92,7 +92,17 @@ inline std::vector<configuration> configurations(const std::vector<int>& workers
   return all;
 }
 
+/// Those of them in which waits are promised to be safe.
+inline std::vector<configuration> safe_configurations(const std::vector<int>& workers) {
+  std::vector<configuration> safe = configurations(workers);
+  std::erase_if(safe, [](const configuration& c) { return !has_safe_waits(c.join); });
+  return safe;
+}
+
 inline std::string name_of(const testing::TestParamInfo<configuration>& info) { return info.param.name(); }
+
+/// A number that looks like a random one.
+inline std::size_t scrambled(std::size_t i) { return (i * 0x9E3779B97F4A7C15ULL) >> 32; }
 
 /// Do owners of that policy give a task away only when they look up, at a push or a join?
 inline bool keeps_tasks_private(std::string_view policy) {

@@ -20,9 +20,6 @@ namespace {
 
 using tests::account;
 
-/// A number that looks like a random one.
-std::size_t scrambled(std::size_t i) { return (i * 0x9E3779B97F4A7C15ULL) >> 32; }
-
 /// Units of very different length in a tree without balance: an interval stands for its first number, and brings up to
 /// three parts of the rest.
 class unbalanced_search {
@@ -36,7 +33,7 @@ class unbalanced_search {
       visit(first);
       std::size_t rest = first + 1;
       for (std::size_t n = 0; n < 2 && rest < last; ++n) {
-        const std::size_t end = rest + scrambled(rest) % (last - rest) + 1;
+        const std::size_t end = rest + tests::scrambled(rest) % (last - rest) + 1;
         open_.emplace_back(rest, end);
         rest = end;
       }
@@ -62,7 +59,7 @@ class unbalanced_search {
 
   void visit(std::size_t i) {
     into_->ran(i);
-    volatile std::size_t work = scrambled(i) % 64;
+    volatile std::size_t work = tests::scrambled(i) % 64;
     while (work != 0) work = work - 1;
     // Where there are fewer processors than workers, the others come to their turn while there is something to take.
     if (i % 64 == 0) std::this_thread::yield();

@@ -34,9 +34,6 @@ class bags : public testing::TestWithParam<tests::configuration> {
   }
 };
 
-/// A number that looks like a random one.
-std::size_t scrambled(std::size_t i) { return (i * 0x9E3779B97F4A7C15ULL) >> 32; }
-
 /// Items of very different length in a tree without balance: an item stands for an interval, takes its first number and
 /// brings up to three parts of the rest.
 struct interval {
@@ -52,12 +49,12 @@ void process(account& items, interval whole, sharing how) {
         items.ran(i.first);
         std::size_t rest = i.first + 1;
         for (std::size_t n = 0; n < 2 && rest < i.last; ++n) {
-          const std::size_t end = rest + scrambled(rest) % (i.last - rest) + 1;
+          const std::size_t end = rest + tests::scrambled(rest) % (i.last - rest) + 1;
           more.push({rest, end});
           rest = end;
         }
         if (rest < i.last) more.push({rest, i.last});
-        volatile std::size_t work = scrambled(i.first) % 64;
+        volatile std::size_t work = tests::scrambled(i.first) % 64;
         while (work != 0) work = work - 1;
         // Where there are fewer processors than workers, the others come to their turn while there is something to
         // take.

@@ -536,14 +536,8 @@ TEST_P(safe_loops, need_no_more_stack_the_longer_they_are) {
   }
 }
 
-/// Of the configurations those whose join is not `random`.
-std::vector<tests::configuration> safe_configurations() {
-  std::vector<tests::configuration> safe = tests::configurations(worker_counts);
-  std::erase_if(safe, [](const tests::configuration& c) { return !has_safe_waits(c.join); });
-  return safe;
-}
-
-INSTANTIATE_TEST_SUITE_P(stress, safe_loops, testing::ValuesIn(safe_configurations()), tests::name_of);
+INSTANTIATE_TEST_SUITE_P(stress, safe_loops, testing::ValuesIn(tests::safe_configurations(worker_counts)),
+                         tests::name_of);
 
 }  // namespace
 }  // namespace filch

@@ -36,7 +36,7 @@ std::uint64_t mixed(std::uint64_t seed) {
 }
 
 /// A part of a program: the seed says what it does.
-struct part {
+struct program_part {
   std::uint64_t seed;
   int depth;
   task_group* around = nullptr;  ///< some group whose tasks add to the sum
@@ -59,15 +59,15 @@ class program {
   [[nodiscard]] std::uint64_t steals() const { return pools_[0]->stats().steals + pools_[1]->stats().steals; }
 
  private:
-  using construct = count (program::*)(const part&);
+  using construct = count (program::*)(const program_part&);
 
   static count leaf(std::uint64_t seed) {
     for (std::uint64_t i = seed % 200; i != 0; --i) static_cast<void>(mixed(i));
     return 1 + seed % 5;
   }
-  static std::size_t few(const part& p) { return 1 + (p.seed >> 40) % 4; }
+  static std::size_t few(const program_part& p) { return 1 + (p.seed >> 40) % 4; }
 
-  count run(const part& p) {
+  count run(const program_part& p) {
     if (p.depth <= 0) return leaf(p.seed);
     // Who holds a lock must not wait for what a scheduler has in a queue behind somebody who wants that lock.
     static constexpr auto always = std::to_array<construct>(
@@ -84,55 +84,55 @@ class program {
     if (which < always.size()) return (this->*always[which])(p);
     return (this->*(has_locks_ ? with_locks[which - always.size()] : without[which - always.size()]))(p);
   }
-  count child(const part& p, std::size_t which) {
-    part of = p;
+  count child(const program_part& p, std::size_t which) {
+    program_part of = p;
     of.seed = mixed(p.seed + which);
     of.depth -= 1 + static_cast<int>(which % 2);
     return run(of);
   }
-  scheduler& some_pool(const part& p) { return *pools_[(p.seed >> 20) % pools_.size()]; }
+  scheduler& some_pool(const program_part& p) { return *pools_[(p.seed >> 20) % pools_.size()]; }
 
-  count forks(const part& p) {
+  count forks(const program_part& p) {
     const auto [a, b] = fork_join([&] { return child(p, 0); }, [&] { return child(p, 1); });
     return a + b;
   }
-  count fill(task_group& group, const part& p) {
+  count fill(task_group& group, const program_part& p) {
     std::atomic<count> sum = 0;
     for (std::size_t i = 0; i != few(p); ++i) group.run([&, i] { sum += child(p, i); });
     sum += child(p, 9);
     group.wait();
     return sum;
   }
-  count groups(const part& p) {
+  count groups(const program_part& p) {
     task_group group;
     return fill(group, p);
   }
-  count groups_on_the_heap(const part& p) { return fill(*std::make_unique<task_group>(), p); }
-  count adds_to_its_group(const part& p) {
+  count groups_on_the_heap(const program_part& p) { return fill(*std::make_unique<task_group>(), p); }
+  count adds_to_its_group(const program_part& p) {
     std::atomic<count> sum = 0;
     task_group group;
-    const part inside{.seed = p.seed, .depth = p.depth, .around = &group, .sum = &sum};
+    const program_part inside{.seed = p.seed, .depth = p.depth, .around = &group, .sum = &sum};
     group.run([&] { sum += child(inside, 0); });
     sum += child(inside, 1);
     group.wait();
     return sum;
   }
-  count adds_to_the_group_around(const part& p) {
+  count adds_to_the_group_around(const program_part& p) {
     if (p.around == nullptr) return child(p, 0);
     for (std::size_t i = 0; i != few(p); ++i) p.around->run([this, p, i] { *p.sum += child(p, i); });
     return 0;
   }
-  count loops(const part& p) {
+  count loops(const program_part& p) {
     std::atomic<count> sum = 0;
     parallel_for(std::size_t{0}, 3 * few(p),
                  [&](std::size_t i) { sum += i % 3 == 0 ? child(p, i) : leaf(p.seed + i); });
     return sum;
   }
-  count reduces(const part& p) {
+  count reduces(const program_part& p) {
     return parallel_reduce(std::size_t{0}, 2 * few(p), count{0},
                            [&](std::size_t i) { return i % 2 == 0 ? child(p, i) : leaf(p.seed + i); });
   }
-  count pipes(const part& p) {
+  count pipes(const program_part& p) {
     std::size_t left = 2 * few(p);
     count sum = 0;
     pipeline(
@@ -141,7 +141,7 @@ class program {
         serial_in_order([&](count n) { sum += n; }));
     return sum;
   }
-  count runs_a_graph(const part& p) {
+  count runs_a_graph(const program_part& p) {
     std::atomic<count> sum = 0;
     task_graph graph;
     const auto first = graph.add([&] { sum += child(p, 0); });
@@ -151,12 +151,12 @@ class program {
     graph.run();
     return sum;
   }
-  count blocks(const part& p) {
+  count blocks(const program_part& p) {
     const blocking here;
     if (p.seed % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(p.seed % 50));
     return child(p, 0);
   }
-  count feeds(const part& p) {
+  count feeds(const program_part& p) {
     std::atomic<count> sum = 0;
     std::vector<std::size_t> items(few(p), 2);
     for_each_dynamic(items, [&](std::size_t links, feeder<std::size_t>& more) {
@@ -165,7 +165,7 @@ class program {
     });
     return sum;
   }
-  count throws(const part& p) {
+  count throws(const program_part& p) {
     const count below = child(p, 0);
     task_group group;
     group.run([] { throw 1; });
@@ -177,7 +177,7 @@ class program {
     }
     return 0;
   }
-  count counts_by_worker(const part& p) {
+  count counts_by_worker(const program_part& p) {
     worker_local<count> counts(count{0});
     parallel_for(std::size_t{0}, few(p), [&](std::size_t i) {
       const count below = child(p, i);  // first: meanwhile the worker may run other iterations
@@ -185,33 +185,33 @@ class program {
     });
     return counts.combine(std::plus<>());
   }
-  count sorts(const part& p) {
+  count sorts(const program_part& p) {
     std::vector<std::uint64_t> data(300 * few(p));
     for (std::size_t i = 0; i != data.size(); ++i) data[i] = mixed(p.seed + i);
     parallel_sort(data);
     return child(p, 0) + (std::ranges::is_sorted(data) ? 1 : 0);
   }
-  count invokes(const part& p) {
+  count invokes(const program_part& p) {
     std::array<count, 3> all{};
     parallel_invoke([&] { all[0] = child(p, 0); }, [&] { all[1] = child(p, 1); }, [&] { all[2] = leaf(p.seed); });
     return all[0] + all[1] + all[2];
   }
-  count locks(const part& p) {
+  count locks(const program_part& p) {
     const std::lock_guard hold(locks_.at(static_cast<std::size_t>(p.depth)));  // the outer ones first
     return child(p, 0);
   }
-  count submits(const part& p) {
+  count submits(const program_part& p) {
     const auto other = this_worker().home_or_default().submit([this, p] { return child(p, 0); });
     const count own = child(p, 1);
     return own + other.get();
   }
-  count continues(const part& p) {
+  count continues(const program_part& p) {
     return some_pool(p)
         .submit([this, p] { return child(p, 0); })
         .then([this, p](count n) { return n + child(p, 1); })
         .get();
   }
-  count joins_futures(const part& p) {
+  count joins_futures(const program_part& p) {
     std::vector<future<count>> all;
     for (std::size_t i = 0; i != few(p); ++i) all.push_back(some_pool(p).submit([this, p, i] { return child(p, i); }));
     return when_all(std::move(all))
@@ -222,10 +222,10 @@ class program {
         })
         .get();
   }
-  count changes_scheduler(const part& p) {
+  count changes_scheduler(const program_part& p) {
     return some_pool(p).run([&] { return child(p, 0); });
   }
-  count starts_a_thread(const part& p) {
+  count starts_a_thread(const program_part& p) {
     count n = 0;
     std::thread other([&] { n = child(p, 0); });
     const blocking here;
@@ -233,7 +233,7 @@ class program {
     return n;
   }
 
-  part whole_;
+  program_part whole_;
   bool has_locks_;
   std::array<std::mutex, 8> locks_;
   std::array<std::unique_ptr<scheduler>, 2> pools_;

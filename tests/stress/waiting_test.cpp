@@ -18,15 +18,6 @@ namespace {
 
 class waiting : public testing::TestWithParam<tests::configuration> {};
 
-/// Those configurations in which waits are promised to be safe.
-std::vector<tests::configuration> safe_configurations(const std::vector<int>& workers) {
-  std::vector<tests::configuration> safe;
-  for (const auto& c : tests::configurations(workers)) {
-    if (has_safe_waits(c.join)) safe.push_back(c);
-  }
-  return safe;
-}
-
 long work(int n) {
   if (n < 2) return n;
   const auto [a, b] = fork_join([=] { return work(n - 1); }, [=] { return work(n - 2); });
@@ -157,7 +148,8 @@ TEST_P(waiting, runs_no_other_iteration_whatever_the_numbers) {
   EXPECT_EQ(inner, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(stress, waiting, testing::ValuesIn(safe_configurations({2, 3, 4, 8, 16})), tests::name_of);
+INSTANTIATE_TEST_SUITE_P(stress, waiting, testing::ValuesIn(tests::safe_configurations({2, 3, 4, 8, 16})),
+                         tests::name_of);
 
 /// Runs a body on a thread with a stack as large as the deepest recursion needs.
 void on_large_stack(std::function<void()> body) {

@@ -57,25 +57,26 @@ std::vector<std::vector<std::uint32_t>> rows_of(const graph& g) {
   return rows;
 }
 
-using rows = std::vector<std::vector<std::uint32_t>>;
+using row_lists = std::vector<std::vector<std::uint32_t>>;
 
 TEST(graph_file, adjacency_graphs_become_undirected) {
   // 0 -> 1, 0 -> 2, 2 -> 0, 2 -> 2, 3 alone
-  EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\n4\n4\n0\n2\n2\n4\n1\n2\n0\n2\n")), (rows{{1, 2}, {0}, {0}, {}}));
-  EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph 1 0 0")), (rows{{}}));
-  EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\r\n2\r\n1\r\n0\r\n1\r\n1\r\n")), (rows{{1}, {0}}));
+  EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\n4\n4\n0\n2\n2\n4\n1\n2\n0\n2\n")),
+            (row_lists{{1, 2}, {0}, {0}, {}}));
+  EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph 1 0 0")), (row_lists{{}}));
+  EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\r\n2\r\n1\r\n0\r\n1\r\n1\r\n")), (row_lists{{1}, {0}}));
 }
 
 TEST(graph_file, is_read_alike_in_all_forms) {
   // Those of docs/graphs.md.
-  const rows path{{1}, {0, 2}, {1}};
+  const row_lists path{{1}, {0, 2}, {1}};
   EXPECT_EQ(rows_of(graph_of_text("AdjacencyGraph\n3\n4\n0\n1\n3\n1\n0\n2\n1\n")), path);
   EXPECT_EQ(rows_of(graph_of_text("EdgeArray\n0 1\n1 2\n")), path);
   EXPECT_EQ(rows_of(graph_of_text("# a path\n0 1\n1 2\n")), path);
 }
 
 TEST(graph_file, lists_of_edges_may_have_comments) {
-  const rows expected{{1}, {0, 3}, {}, {1}};
+  const row_lists expected{{1}, {0, 3}, {}, {1}};
   EXPECT_EQ(rows_of(graph_of_text("0 1\n1 3\n")), expected);
   EXPECT_EQ(rows_of(graph_of_text("# a comment, 9 9\n0\t1\r\n\n% another\n3 1\n1 3")), expected);
   EXPECT_EQ(rows_of(graph_of_text("EdgeArray\n0 1\n1 3\n1 1\n")), expected);
@@ -140,7 +141,7 @@ TEST(graph_file, may_be_named_by_a_link) {
   const temporary_file file("0 1\n");
   const std::string link = file.path() + "_link";
   std::filesystem::create_symlink(file.path(), link);
-  EXPECT_EQ(rows_of(read_graph_file({"dfs", "file/g", "rlg/5"}, link)), (rows{{1}, {0}}));
+  EXPECT_EQ(rows_of(read_graph_file({"dfs", "file/g", "rlg/5"}, link)), (row_lists{{1}, {0}}));
   std::filesystem::remove(link);
 }
 
